@@ -11,6 +11,7 @@ pub(super) struct AllToolNames<'n> {
     tool: &'n str,
     /// The name that agents are shown.
     pub(super) shown: String,
+    is_prefixed: bool,
     others: Vec<String>,
 }
 
@@ -26,6 +27,7 @@ impl<'n> AllToolNames<'n> {
             server,
             tool,
             shown: names::shown(server, prefix, tool),
+            is_prefixed: prefix != Some(""),
             others: match deny {
                 [] => Vec::new(),
                 _ => names::with_prefixes(server, prefixes, tool),
@@ -39,6 +41,7 @@ impl<'n> AllToolNames<'n> {
             server: self.server,
             tool: self.tool,
             shown: &self.shown,
+            is_prefixed: self.is_prefixed,
             others: &self.others,
         }
     }

@@ -12,7 +12,7 @@ use dormouse_text::nearest::nearest;
 use dormouse_text::wildcard::matches;
 
 use super::all_tool_names::AllToolNames;
-use super::{Roster, Server, Snapshot, requested_settings};
+use super::{Roster, Server, Snapshot, names, requested_settings};
 
 /// Name or pattern that matches nothing that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,25 @@ const NO_TOOL: &str = "no tool that is known is called so";
 /// Sentence on a setting of a plugin.
 const NO_SETTING: &str = "its plugin asks for no such setting";
 
+/// Effect of a pattern on the tools that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PatternEffect {
+    /// It allows or lists them.
+    Allows,
+    /// It denies them.
+    Denies,
+}
+
+impl PatternEffect {
+    /// Whether a pattern of this effect names a tool.
+    fn is_on(self, pattern: &String, tool: NamedTool<'_>) -> bool {
+        match self {
+            Self::Allows => tool.is_allowed_by(from_ref(pattern)),
+            Self::Denies => tool.is_denied_by(from_ref(pattern)),
+        }
+    }
+}
+
 /// Servers and their tools, as far as they are known.
 struct KnownServers<'s> {
     /// All servers, by their names.
@@ -77,15 +96,20 @@ impl<'s> KnownServers<'s> {
     }
 
     /// Whether a pattern names a tool, or may name one of a server whose tools are not known.
-    fn has_tool(&self, pattern: &String, is_named: impl Fn(NamedTool<'_>) -> bool) -> bool {
+    fn has_tool(&self, pattern: &String, effect: PatternEffect) -> bool {
         self.servers.iter().any(|(&name, &server)| {
             let Some(tools) = self.tools.get(name) else {
                 let mut prefixes = [&server.prefix, &server.ignored_prefix].into_iter();
-                return prefixes.any(|prefix| may_name_tool_of(pattern, name, prefix.as_deref()));
+                return prefixes.any(|prefix| {
+                    let prefix = prefix.as_deref();
+                    // Shown without a prefix, a tool may have any name, by which nothing is allowed.
+                    let has_any_name = effect == PatternEffect::Denies && prefix == Some("");
+                    has_any_name || may_name_tool_of(pattern, name, prefix)
+                });
             };
             tools.iter().any(|tool| {
                 let names = AllToolNames::of(server, tool, from_ref(pattern));
-                is_named(names.named())
+                effect.is_on(pattern, names.named())
             })
         })
     }
@@ -94,6 +118,9 @@ impl<'s> KnownServers<'s> {
     fn near_tool(&self, pattern: &str) -> Option<String> {
         let servers = || self.servers.keys().copied();
         let Some((server, tool)) = pattern.split_once(SEPARATOR) else {
+            if let Some(own) = self.own_name_of(pattern) {
+                return Some(own);
+            }
             return nearest(pattern, servers()).map(str::to_owned);
         };
         if !self.servers.contains_key(server) {
@@ -105,16 +132,25 @@ impl<'s> KnownServers<'s> {
         Some(format!("{server}{SEPARATOR}{near}"))
     }
 
+    /// Returns the whole name of a tool that agents are shown by this name, which is without its server's.
+    fn own_name_of(&self, shown: &str) -> Option<String> {
+        self.tools.iter().find_map(|(&name, tools)| {
+            let prefix = self.servers.get(name)?.prefix.as_deref();
+            let mut tools = tools.iter();
+            let tool = tools.find(|tool| names::shown(name, prefix, tool) == shown)?;
+            Some(format!("{name}{SEPARATOR}{tool}"))
+        })
+    }
+
     /// Returns the patterns of a list that name no tool.
     fn unmatched_tools<'p>(
         &self,
         (table, key): (&str, &'static str),
         patterns: impl IntoIterator<Item = &'p String>,
-        is_named: impl Fn(&'p String, NamedTool<'_>) -> bool,
+        effect: PatternEffect,
     ) -> Vec<UnmatchedName> {
         let patterns = patterns.into_iter();
-        let unmatched =
-            patterns.filter(|pattern| !self.has_tool(pattern, |tool| is_named(pattern, tool)));
+        let unmatched = patterns.filter(|pattern| !self.has_tool(pattern, effect));
         let unmatched = unmatched.map(|pattern| UnmatchedName {
             table: table.to_owned(),
             key,
@@ -129,8 +165,6 @@ impl<'s> KnownServers<'s> {
 /// Whether a pattern may name a tool of a server whose tools are not known.
 fn may_name_tool_of(pattern: &str, server: &str, prefix: Option<&str>) -> bool {
     match pattern.split_once(SEPARATOR) {
-        // Shown without a prefix, a tool may have any name.
-        _ if prefix == Some("") => true,
         Some((of_server, _)) => {
             matches(of_server, server) || prefix.is_some_and(|prefix| matches(of_server, prefix))
         }
@@ -158,10 +192,12 @@ impl Roster {
     pub fn unmatched_names(&self) -> Vec<UnmatchedName> {
         let (config, snapshot) = (self.config(), self.snapshot());
         let known = KnownServers::of(&config, &snapshot);
-        let of_exposure =
-            |key, patterns| known.unmatched_tools(("exposure", key), patterns, allows);
+        let of_exposure = |key, patterns| {
+            known.unmatched_tools(("exposure", key), patterns, PatternEffect::Allows)
+        };
         let rules = &config.exposure;
-        let mut all = known.unmatched_tools(("exposure", "deny"), &rules.deny, denies);
+        let denied = &rules.deny;
+        let mut all = known.unmatched_tools(("exposure", "deny"), denied, PatternEffect::Denies);
         all.extend(of_exposure(
             "allow",
             rules.allow.iter().flatten().collect::<Vec<_>>(),
@@ -196,14 +232,6 @@ impl Roster {
     }
 }
 
-fn allows(pattern: &String, tool: NamedTool<'_>) -> bool {
-    tool.is_allowed_by(from_ref(pattern))
-}
-
-fn denies(pattern: &String, tool: NamedTool<'_>) -> bool {
-    tool.is_denied_by(from_ref(pattern))
-}
-
 /// Returns what of a profile matches nothing that is known.
 fn unmatched_in_profile(
     name: &str,
@@ -225,7 +253,7 @@ fn unmatched_in_profile(
         near: nearest(pattern, known.servers.keys().copied()).map(str::to_owned),
     });
     let tools = profile.tools.iter().flatten();
-    let tools = known.unmatched_tools((&table, "tools"), tools, allows);
+    let tools = known.unmatched_tools((&table, "tools"), tools, PatternEffect::Allows);
     unmatched.chain(tools).collect()
 }
 
@@ -265,120 +293,4 @@ fn unmatched_in_server(server: &Server) -> Vec<UnmatchedName> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::roster::tests::{ADD, Home, TRAP, component};
-
-    /// Returns what is said of a configuration with the plugin `time`, which has the tools `add` and
-    /// `trap`, and with `web`, of which nothing is known.
-    fn told(more: &str) -> Vec<String> {
-        let home = Home::new();
-        home.write("a.wasm", &component(&[ADD, TRAP]));
-        let text = format!(
-            "{more}\n[servers.time]\ncomponent = 'a.wasm'\n\
-             [servers.web]\nurl = 'http://127.0.0.1:9/mcp'\n[servers.web.annotations]\nx = {{}}\n"
-        );
-        home.write("dormouse.toml", text.as_bytes());
-        let roster = home.open();
-        let told = roster.unmatched_names();
-        told.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn what_matches_nothing_is_said_with_what_was_meant() {
-        for (more, begin, hint) in [
-            (
-                "exposure.deny = ['nosuch__x']",
-                "`deny` of `[exposure]` has `nosuch__x`, and no tool",
-                "correct it",
-            ),
-            (
-                "exposure.deny = ['time__trp']",
-                "`deny` of `[exposure]` has `time__trp`",
-                "did you mean `time__trap`?",
-            ),
-            (
-                "exposure.allow = ['time', 'timee']",
-                "`allow` of `[exposure]` has `timee`",
-                "did you mean `time`?",
-            ),
-            (
-                "exposure.pinned = ['tme__*']",
-                "`pinned` of `[exposure]` has `tme__*`",
-                "did you mean `time__*`?",
-            ),
-            (
-                "profiles.work.servers = ['tme', 'we*']",
-                "`servers` of `[profiles.work]` has `tme`, and no server",
-                "did you mean `time`?",
-            ),
-            (
-                "profiles.work.tools = ['time__ad']",
-                "`tools` of `[profiles.work]` has `time__ad`",
-                "did you mean `time__add`?",
-            ),
-            (
-                "servers.time.annotations.adds = { readOnlyHint = true }",
-                "`annotations` of `[servers.time]` has `adds`",
-                "did you mean `add`?",
-            ),
-            (
-                "servers.time.settings.foo = 1",
-                "`settings` of `[servers.time]` has `foo`, and its plugin",
-                "correct it",
-            ),
-        ] {
-            // A table is written once.
-            let (of_time, more) = match more.strip_prefix("servers.time.") {
-                Some(of_time) => (of_time, ""),
-                None => ("", more),
-            };
-            let home = Home::new();
-            home.write("a.wasm", &component(&[ADD, TRAP]));
-            let text = format!(
-                "{more}\n[servers.time]\ncomponent = 'a.wasm'\n{of_time}\n\
-                 [servers.web]\nurl = 'http://127.0.0.1:9/mcp'\n"
-            );
-            home.write("dormouse.toml", text.as_bytes());
-            let told = home.open().unmatched_names();
-            let told: Vec<_> = told.iter().map(ToString::to_string).collect();
-            assert_eq!(told.len(), 1, "{text}: {told:?}");
-            assert!(told[0].starts_with(begin), "{told:?}");
-            assert!(told[0].contains(&format!("\nhint: {hint}")), "{told:?}");
-        }
-    }
-
-    #[test]
-    fn what_may_be_of_a_server_that_nobody_knows_is_not_said() {
-        for more in [
-            "exposure.deny = ['web__delete_*', 'time__trap', '*__delete_*', 'time*', '*delete*']",
-            "exposure.allow = ['web', 'time__*', 'w*']",
-            "exposure.pinned = ['web__x', 'time__add']",
-            "profiles.work = { servers = ['t*', 'web'], tools = ['web__y', 'time'] }",
-        ] {
-            assert_eq!(told(more), [""; 0], "{more}");
-        }
-    }
-
-    #[test]
-    fn a_profile_that_serves_nothing_is_doubtful() {
-        let home = Home::new();
-        home.write("a.wasm", &component(&[ADD]));
-        home.write(
-            "dormouse.toml",
-            b"[servers.time]\ncomponent = 'a.wasm'\n[profiles]\nwork.servers = ['tme']\nhome.servers = ['time']\n",
-        );
-        let doubts = |profile: &str| {
-            let mut places = home.places();
-            places.exposure.profile = Some(profile.to_owned());
-            Roster::open(places).unwrap().doubtful_profiles()
-        };
-        let told = doubts("work");
-        assert!(
-            told[0].starts_with("profile `work` serves nothing"),
-            "{told:?}"
-        );
-        assert!(told[1].contains("did you mean `time`?"), "{told:?}");
-        assert_eq!(doubts("home"), [""; 0]);
-    }
-}
+mod tests;

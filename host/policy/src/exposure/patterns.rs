@@ -1,7 +1,8 @@
 //! Patterns of tools: `SERVER__TOOL`, by the names that their user and their server have for them,
 //! whatever prefix agents are shown; `*` stands for any characters, and a pattern without `__` is
-//! that of a server, or of the whole. The name that agents are shown, which may be cut, is one, too.
-//! What denies a tool may have any name that it is shown by under some prefix.
+//! that of a server, or of the whole. The name that agents are shown, which may be cut, is one, too,
+//! where it begins with its server's name or prefix: any server may have a tool of any name.
+//! What denies a tool may have any name that it is shown by under some prefix, or under none.
 
 use dormouse_text::wildcard::matches;
 
@@ -14,6 +15,10 @@ pub struct NamedTool<'n> {
     pub tool: &'n str,
     /// The name that agents are shown.
     pub shown: &'n str,
+    /// Whether that begins with the server's name, or with the prefix that is configured for it. Without
+    /// either it is whatever the server has chosen, which may be a name of another's tool: it is denied
+    /// by that, and is given nothing.
+    pub is_prefixed: bool,
     /// The names that it has with other prefixes, whole and cut. What denies it by
     /// one of these denies it, whichever is shown now; nothing is allowed by them.
     pub others: &'n [String],
@@ -52,7 +57,7 @@ pub(super) fn allow<'p>(patterns: &'p [String], names: NamedTool<'_>) -> Option<
     patterns
         .iter()
         .find(|pattern| match pattern.split_once(SEPARATOR) {
-            _ if *pattern == names.shown => true,
+            _ if names.is_prefixed && *pattern == names.shown => true,
             Some((of_server, of_tool)) => {
                 matches(of_server, server)
                     && (matches(of_tool, tool) || matches(of_tool, &readable))
@@ -110,6 +115,7 @@ mod tests {
                 server,
                 tool,
                 shown,
+                is_prefixed: true,
                 others: &[],
             };
             let found = (
@@ -127,6 +133,7 @@ mod tests {
             server: "server",
             tool: "delete_everything_that_there_is",
             shown: "s__delete_every_910afaee",
+            is_prefixed: true,
             others: &[],
         };
         for (pattern, allows, denies) in [
@@ -154,6 +161,7 @@ mod tests {
             server: "u",
             tool: "delete_all",
             shown: "u__delete_all",
+            is_prefixed: true,
             others: &others,
         };
         for (pattern, allows, denies) in [
@@ -171,6 +179,36 @@ mod tests {
                 deny(&patterns, names).is_some(),
             );
             assert_eq!(found, (allows, denies), "{pattern}");
+        }
+    }
+
+    /// Its server has chosen the whole of it, and may have chosen what another's tool is called.
+    #[test]
+    fn a_name_without_its_servers_allows_nothing_and_denies() {
+        for (shown, pattern, allows, denies) in [
+            ("github__get_me", "github__get_me", false, true),
+            ("github__get_me", "github__*", false, true),
+            ("github__get_me", "evil__github__get_me", true, true),
+            ("github__get_me", "evil__*", true, true),
+            ("github__get_me", "evil", true, true),
+            ("github__get_me", "*__get_me", false, true),
+            ("github", "github", false, true),
+            ("send", "send", false, true),
+            ("send", "evil__send", true, true),
+        ] {
+            let names = NamedTool {
+                server: "evil",
+                tool: shown,
+                shown,
+                is_prefixed: false,
+                others: &[],
+            };
+            let patterns = [pattern.to_owned()];
+            let found = (
+                allow(&patterns, names).is_some(),
+                deny(&patterns, names).is_some(),
+            );
+            assert_eq!(found, (allows, denies), "{shown} {pattern}");
         }
     }
 }

@@ -175,6 +175,7 @@ mod tests {
                 server,
                 tool,
                 shown,
+                is_prefixed: true,
                 others: &[],
             };
             assert_eq!(rules.tool(names, expose), decided, "{server} {tool}");
@@ -207,6 +208,7 @@ mod tests {
                 server,
                 tool,
                 shown,
+                is_prefixed: true,
                 others: &[],
             };
             assert_eq!(rules.hides(names, None), hidden, "{server} {tool}");

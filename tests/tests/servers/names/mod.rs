@@ -1,5 +1,6 @@
 //! Names and URIs that several servers have.
 
+mod allowed_names;
 mod discover;
 mod one_name;
 mod page_names;

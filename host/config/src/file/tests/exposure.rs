@@ -172,6 +172,7 @@ fn what_is_wrong_there_is_told_and_allows_nothing() {
             server: "s",
             tool: "t",
             shown: "s__t",
+            is_prefixed: true,
             others: &[],
         };
         let hidden = config.exposure.hides(names, None);
