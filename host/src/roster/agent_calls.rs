@@ -6,6 +6,7 @@ use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
 
 use super::approval::{CallToConfirm, JudgedTool};
+use super::calls::has_changed_since_judged;
 use super::error::tool_error;
 use super::{CallContext, OfferRefusal, Roster};
 use crate::store::is_for_models;
@@ -24,6 +25,8 @@ pub struct AgentCall<'a> {
     /// Access that the tool may have at most, because it is called by one of Dormouse's own that
     /// says no more of itself.
     pub called_as: Option<ToolAccess>,
+    /// Whether it is Dormouse's own tool that connects the server, as the agent was told.
+    pub is_discover: bool,
     /// The profile that the agent has named, if any.
     pub profile: Option<&'a str>,
 }
@@ -69,6 +72,10 @@ impl Roster {
         let AgentCall { server, tool, .. } = call;
         let found = self.current(server)?;
         let is_discover = found.is_discover(tool);
+        if call.is_discover && !is_discover {
+            // Its arguments are nobody else's.
+            return Ok(tool_error(has_changed_since_judged(server, tool)).into());
+        }
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
         if is_discover || is_judged {
             // Nothing is started, and nobody asked, for what no agent may call.

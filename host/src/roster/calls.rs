@@ -35,7 +35,7 @@ fn component_is_outdated(server: &str) -> String {
 }
 
 /// Says of a tool that it is another one than its user was asked about, or than its caller took it for.
-fn has_changed_since_judged(server: &str, tool: &str) -> String {
+pub(super) fn has_changed_since_judged(server: &str, tool: &str) -> String {
     let tool = short_name(tool);
     format!(
         "tool `{tool}` of server `{server}` was not called: it has changed while the call waited\n\

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use dormouse_config::name::META_TOOLS;
 use parking_lot::Mutex;
 
 use super::tools::ListedTools;
@@ -42,7 +43,8 @@ fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
 ///
 /// None where the call could be from another server's page: that of a server with a tool of that
 /// name which is not shown (left out, or not approved), or of a server that is gone. None also
-/// where an agent may know another server's tool by that name, see [`Roster::is_name_of_another`].
+/// where an agent may know another server's tool by that name, see [`Roster::is_name_of_another`], or
+/// a tool of Dormouse's own.
 pub(in crate::mcp) fn meant_tool<'s>(
     name: &str,
     read: Option<&ReadPages>,
@@ -54,6 +56,10 @@ pub(in crate::mcp) fn meant_tool<'s>(
     // An agent means what it is shown, but for what a project has put in the way of a page.
     if let Some(shown) = shown.filter(|shown| !snapshot.is_of_project(shown.server())) {
         return Some(shown);
+    }
+    // A session may take it for one of Dormouse's own, whatever it is in this mode.
+    if META_TOOLS.contains(&name) {
+        return None;
     }
     // Whose page it was may have been read in an earlier session.
     let mut all = servers_with_pages(snapshot);

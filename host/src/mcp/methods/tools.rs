@@ -36,6 +36,7 @@ impl Host {
         let snapshot = self.snapshot();
         let (listed, client) = self.listed_by(context);
         listed.note(&client, &snapshot);
+        listed.note_own(self.profile.as_deref(), &snapshot);
         list("tools", params, context, |text| {
             self.write_tools(&snapshot, context, text);
             if trust_tool::is_offered(context, &snapshot) {
@@ -72,6 +73,9 @@ impl Host {
                 }
             }
             Some(meta_tool) => {
+                // Those that find and load tools tell of some that were not listed.
+                let (listed, _) = self.listed_by(context);
+                listed.note_own(self.profile.as_deref(), &snapshot);
                 let arguments = &call.arguments.values;
                 self.answer_meta_tool(meta_tool, arguments, &snapshot, context)
                     .await
@@ -136,6 +140,13 @@ impl Host {
                 None => Err(error),
             };
         };
+        let profile = self.profile.as_deref();
+        let is_discover = discovered.is_some() || shown.is_some_and(ShownTool::is_discover);
+        if is_discover {
+            listed.note_discover(profile, &name);
+        } else if let Some(why) = listed.taken_from_dormouse(profile, &name, server) {
+            return refused(why);
+        }
         // What a tool may do that waits for its user is not known before they have seen it.
         let wrong = called_as.and_then(|access| match shown {
             Some(shown) => wrong_tool(shown, access),
@@ -187,6 +198,7 @@ impl Host {
                         name: &request.key,
                         arguments: request.arguments,
                         called_as,
+                        is_discover,
                         profile: profile.as_deref(),
                     };
                     let answer = roster.call_for_agent(agent_call, call).await;

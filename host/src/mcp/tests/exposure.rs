@@ -336,7 +336,7 @@ async fn a_deferred_server_is_found_beside_those_that_are_listed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_servers_tool_has_the_name_of_one_that_finds_or_calls_others() {
-    for (mode, first) in [("search", "search_tools"), ("direct", "Call_Tool")] {
+    for mode in ["search", "direct"] {
         let home = Home::new();
         let function = |text: &str| text.replace("\"add\"", "\"call-tool\"");
         let (core, lifted) = (function(ADD.0), function(ADD.1));
@@ -349,17 +349,17 @@ async fn no_servers_tool_has_the_name_of_one_that_finds_or_calls_others() {
         let mut agent = Agent::legacy(&roster).await;
         let names = agent.names().await;
         let snapshot = roster.snapshot();
-        match mode {
-            "direct" => assert_eq!(names.len(), 1, "{first}"),
-            _ => {
-                assert_eq!(names, OF_SEARCH);
-                let told = snapshot.collisions()[0].to_string();
-                assert!(
-                    told.contains("looks like a tool by which Dormouse"),
-                    "{told}"
-                );
-            }
-        }
+        // In whatever mode: a session may have begun in another.
+        let own: &[&str] = match mode {
+            "direct" => &[],
+            _ => &OF_SEARCH,
+        };
+        assert_eq!(names, own, "{mode}");
+        let told = snapshot.collisions()[0].to_string();
+        assert!(
+            told.contains("looks like a tool by which Dormouse"),
+            "{told}"
+        );
     }
 }
 

@@ -35,6 +35,7 @@ pub use found_tool::AFTER_FOUND_TOOLS;
 pub use hidden_tools::HiddenTools;
 pub use offer::{Offer, OfferKind};
 pub use offers::Offers;
+use own_names::OwnNames;
 use renamed::renamed;
 pub use shown_tool::ShownTool;
 pub(super) use shown_tool::access_of;
@@ -123,8 +124,10 @@ impl Snapshot {
                 }
             }));
         }
-        let may_defer = may_defer(&rules, &servers);
-        let own = own_names::taken_out(&mut tools, &servers, may_defer);
+        let own_names = OwnNames::of(&servers);
+        let is_own =
+            |tool: &mut ShownTool| own_names.are_kept_from(&tool.server, tool.tool(), &tool.name);
+        let own: Vec<_> = tools.extract_if(.., is_own).collect();
         let of_users = tools
             .iter()
             .filter(|tool| !tool.server.config().is_of_project());

@@ -8,37 +8,42 @@ use std::sync::Arc;
 
 use dormouse_config::name;
 
-use super::{ShownTool, Snapshot};
+use super::Snapshot;
 use crate::roster::Server;
 use crate::roster::all_tool_names::AllToolNames;
 use crate::roster::server::DISCOVER;
 
-/// Takes the tools out whose names are Dormouse's own, by the servers that there are.
-pub(super) fn taken_out(
-    tools: &mut Vec<ShownTool>,
-    servers: &BTreeMap<String, Arc<Server>>,
-    may_defer: bool,
-) -> Vec<ShownTool> {
-    // A server of a project keeps no name from the user's own.
-    let mut kept: HashMap<String, bool> = HashMap::new();
-    for server in servers.values() {
-        if let Some(name) = server.discover_name() {
-            let is_users = !server.config().is_of_project();
-            *kept.entry(name).or_default() |= is_users;
+/// Names of tools that are Dormouse's own, by the servers that there are, and whatever the mode is:
+/// sessions outlive it.
+pub(super) struct OwnNames {
+    /// Names of the tools that connect servers, each with whether one of these is the user's own: a
+    /// server of a project keeps no name from those.
+    discover: HashMap<String, bool>,
+}
+
+impl OwnNames {
+    /// Collects the names that are kept while there are these servers.
+    pub(super) fn of(servers: &BTreeMap<String, Arc<Server>>) -> Self {
+        let mut discover: HashMap<String, bool> = HashMap::new();
+        for server in servers.values() {
+            if let Some(name) = server.discover_name() {
+                let is_users = !server.config().is_of_project();
+                *discover.entry(name).or_default() |= is_users;
+            }
         }
+        Self { discover }
     }
-    let is_own = |tool: &mut ShownTool| {
-        let name = tool.name.as_str();
-        if name::is_own(name) || may_defer && name::is_of_meta_tool(name) {
+
+    /// Checks whether a server's `tool`, by its own name, may not be shown as `shown`.
+    pub(super) fn are_kept_from(&self, server: &Server, tool: &str, shown: &str) -> bool {
+        if name::is_own(shown) || name::is_of_meta_tool(shown) {
             return true;
         }
-        let is_discover = tool.server.is_unknown() && tool.server.is_discover(tool.tool());
-        let is_kept = kept
-            .get(name)
-            .is_some_and(|is_users| *is_users || tool.server.config().is_of_project());
+        let is_discover = server.is_unknown() && server.is_discover(tool);
+        let kept = self.discover.get(shown);
+        let is_kept = kept.is_some_and(|is_users| *is_users || server.config().is_of_project());
         is_kept && !is_discover
-    };
-    tools.extract_if(.., is_own).collect()
+    }
 }
 
 /// Returns the server that a name is kept for, as that of the tool that connects it: one of the user's

@@ -35,6 +35,12 @@ impl ShownTool {
         self.declared().map_or("", |declared| &declared.name)
     }
 
+    /// Checks whether it is Dormouse's own, by which a server is connected of which nothing is known.
+    #[must_use]
+    pub fn is_discover(&self) -> bool {
+        self.server.is_unknown() && self.server.is_discover(self.tool())
+    }
+
     /// Checks whether its arguments are checked with its schema before it runs: those of upstreams are
     /// theirs to check.
     #[must_use]

@@ -3,6 +3,7 @@
 mod allowed_names;
 mod discover;
 mod one_name;
+mod own_tools;
 mod page_names;
 mod pages;
 mod profile_uris;

@@ -3,7 +3,7 @@
 mod by_client;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dormouse_catalog::{Listing, validator};
@@ -26,6 +26,10 @@ pub(in crate::mcp) struct ListedTools(Mutex<Listed>);
 #[derive(Debug, Default)]
 struct Listed {
     by_client: ListingsByClient,
+    /// Names by which agents were ever told of tools that are Dormouse's own while a server is unknown,
+    /// each with the profiles of these agents. Their user has chosen what the names begin with: there
+    /// are no more than servers were configured.
+    own: BTreeMap<String, BTreeSet<Option<String>>>,
     /// Servers of tools that were ever listed by names without a prefix, by those names.
     without_prefix: BTreeMap<String, String>,
 }
@@ -83,6 +87,40 @@ impl ListedTools {
             let server = tool.server().to_owned();
             listed.without_prefix.insert(tool.name.clone(), server);
         }
+    }
+
+    /// Records the tools of Dormouse's own that agents of a profile are told of now, and that may be no
+    /// more of these later.
+    pub(super) fn note_own(&self, profile: Option<&str>, snapshot: &Snapshot) {
+        for tool in snapshot.tools().iter().filter(|tool| tool.is_discover()) {
+            self.note_discover(profile, &tool.name);
+        }
+    }
+
+    /// Records that an agent of a profile knows a tool that connects a server by a name.
+    pub(super) fn note_discover(&self, profile: Option<&str>, name: &str) {
+        let mut listed = self.0.lock();
+        let profiles = listed.own.entry(name.to_owned()).or_default();
+        profiles.insert(profile.map(str::to_owned));
+    }
+
+    /// Returns the reason why a server's tool is not called by a name, if agents of that profile were told
+    /// that it is one of Dormouse's own: what they would send then is not meant for that server.
+    pub(super) fn taken_from_dormouse(
+        &self,
+        profile: Option<&str>,
+        name: &str,
+        server: &str,
+    ) -> Option<String> {
+        let listed = self.0.lock();
+        let profiles = listed.own.get(name)?;
+        profiles.contains(&profile.map(str::to_owned)).then(|| {
+            format!(
+                "`{name}` was not called: it was listed as a tool of Dormouse's own that connects a \
+                 server, and is one of server `{server}` by now\n\
+                 hint: list the tools again, in a new session; this one keeps the name for Dormouse"
+            )
+        })
     }
 
     /// Checks whether an agent may have listed a tool of another server by a name without a prefix.
@@ -186,6 +224,24 @@ mod tests {
         assert!(listed.is_of_another("page", "tool7"));
         listed.0.lock().without_prefix.extend([name(MAX_NAMES)]);
         assert!(listed.is_of_another("page", "send"));
+    }
+
+    #[test]
+    fn what_one_profile_was_told_takes_no_name_from_another() {
+        let listed = ListedTools::default();
+        listed.note_discover(Some("work"), "gh__discover");
+        listed.note_discover(None, "hub__discover");
+        for (profile, name, is_taken) in [
+            (Some("work"), "gh__discover", true),
+            (Some("home"), "gh__discover", false),
+            (None, "gh__discover", false),
+            (None, "hub__discover", true),
+            (Some("work"), "hub__discover", false),
+        ] {
+            let told = listed.taken_from_dormouse(profile, name, "evil");
+            assert_eq!(told.is_some(), is_taken, "{profile:?} {name}");
+            assert!(told.iter().all(|told| told.contains("server `evil`")));
+        }
     }
 
     #[test]

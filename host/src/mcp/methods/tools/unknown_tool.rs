@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_catalog::What;
+use dormouse_config::name::META_TOOLS;
 
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::roster::{Server, Snapshot, names};
@@ -25,7 +26,13 @@ pub(super) fn unknown(name: &str, snapshot: &Snapshot) -> ErrorObject {
             tool.server()
         )
     });
-    let why = hidden
+    let own = META_TOOLS.contains(&name).then(|| {
+        "it is a tool of Dormouse's own, and nothing is called by it here\n\
+         hint: list the tools again, and call the one that is meant by its own name"
+            .to_owned()
+    });
+    let why = own
+        .or(hidden)
         .or_else(|| missing(name, snapshot))
         .or_else(|| not_offered(name, snapshot, near.as_deref()))
         .or_else(|| near.clone())
