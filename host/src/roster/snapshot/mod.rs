@@ -9,6 +9,7 @@ mod known_names;
 mod offer;
 mod offers;
 mod own_names;
+mod pending_tools;
 mod renamed;
 mod shared_keys;
 mod shown_tool;
@@ -19,6 +20,7 @@ mod views;
 mod waiting_names;
 mod withheld_template;
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -36,6 +38,7 @@ pub use hidden_tools::HiddenTools;
 pub use offer::{Offer, OfferKind};
 pub use offers::Offers;
 use own_names::OwnNames;
+use pending_tools::PendingTools;
 use renamed::renamed;
 pub use shown_tool::ShownTool;
 pub(super) use shown_tool::access_of;
@@ -69,6 +72,8 @@ pub struct Snapshot {
     rules: ExposureRules,
     /// Tools that agents cannot call by these rules.
     hidden_by_rules: Vec<(ShownTool, HiddenBy)>,
+    /// Tools that their user has not approved yet.
+    pending: PendingTools,
     prompts: Offers,
     resources: Offers,
     templates: Offers,
@@ -166,6 +171,22 @@ impl Snapshot {
                 .iter()
                 .map(|tool| Collision::with_user("tool", &tool.name, tool.server(), tool.tool())),
         );
+        // Few servers have any that wait.
+        let taken = LazyCell::new(|| {
+            let several = all
+                .iter()
+                .filter(|one| one.what == "tool" && one.owners.len() > 1);
+            let names = tools.iter().map(|tool| tool.name.as_str());
+            let names = names.chain(several.map(|one| one.name.as_str()));
+            names.collect::<HashSet<_>>()
+        });
+        let pending = servers.values().map(Arc::as_ref);
+        let pending = PendingTools::of(pending, &rules, |server, tool, shown| {
+            own_names.are_kept_from(server, tool, shown)
+                || server.config().is_of_project() && users.have(server.config(), shown)
+                || waiting.taken_by(server, tool, shown).is_some()
+                || taken.contains(shown)
+        });
         // Names are judged among all of them: what one rule hides, another may show again.
         let hidden = tools.extract_if(.., |tool| matches!(tool.exposure, ToolExposure::Hidden(_)));
         let hidden_by_rules = hidden.filter_map(|tool| match tool.exposure.clone() {
@@ -184,6 +205,7 @@ impl Snapshot {
             tools,
             rules,
             hidden_by_rules,
+            pending,
             prompts,
             resources,
             templates,
@@ -247,37 +269,6 @@ impl Snapshot {
     #[must_use]
     pub fn may_defer(&self) -> bool {
         may_defer(&self.rules, &self.servers)
-    }
-
-    /// Returns the tool that is hidden until its user approves it, and that agents would otherwise
-    /// see under this name: its server's name and its own. None where there are several of these: a
-    /// call could be meant for any of them.
-    #[must_use]
-    pub fn hidden(&self, name: &str) -> Option<(&str, &str)> {
-        let mut collisions = self.collisions.iter();
-        if collisions.any(|one| one.what == "tool" && one.owners.len() > 1 && one.name == name) {
-            return None;
-        }
-        let (of_projects, of_users): (Vec<_>, Vec<_>) = self
-            .servers
-            .values()
-            .filter(|server| server.config().enabled)
-            .partition(|server| server.config().is_of_project());
-        // A project's server takes no name of the user's.
-        [of_users, of_projects].into_iter().find_map(|servers| {
-            let mut found = servers.into_iter().flat_map(|server| {
-                let config = server.config();
-                let hidden = server.hidden();
-                let hidden = hidden.filter(|tool| {
-                    let names = AllToolNames::of(config, tool, &self.rules.deny);
-                    let hides = |names| self.rules.hides(names, config.expose).is_some();
-                    names.shown == name && !hides(names.named())
-                });
-                hidden.map(|tool| (config.name.as_str(), tool))
-            });
-            let one = found.next()?;
-            Some(found.next().is_none().then_some(one))
-        })?
     }
 
     /// Returns all prompts that agents see.
