@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Snapshot;
+use crate::roster::Server;
+use crate::roster::all_tool_names::AllToolNames;
+use crate::roster::server::DISCOVER;
 
 /// Tools of one server that one rule hides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,5 +45,22 @@ impl Snapshot {
             why,
         });
         all.collect()
+    }
+
+    /// Whether rules hide a tool of a server from agents.
+    pub(super) fn hides_by_rules(&self, server: &Server, tool: &str) -> bool {
+        let config = server.config();
+        let names = AllToolNames::of(config, tool, &self.rules.deny);
+        self.rules.hides(names.named(), config.expose).is_some()
+    }
+
+    /// Whether rules would hide all tools of a server that lists none: those that wait for their user,
+    /// or else the one that would connect it, which stands for whatever tools may come.
+    pub(super) fn would_hide_all(&self, server: &Server) -> bool {
+        let mut pending = server.hidden().peekable();
+        match pending.peek() {
+            None => self.hides_by_rules(server, DISCOVER),
+            Some(_) => pending.all(|tool| self.hides_by_rules(server, tool)),
+        }
     }
 }

@@ -226,13 +226,14 @@ impl Snapshot {
     }
 
     /// Returns the instructions of servers that agents are shown, by the servers' names. A server
-    /// whose tools are all hidden by rules has nothing to say of them.
+    /// whose tools are all hidden by rules, or would be, has nothing to say of them.
     pub fn instructions(&self) -> impl Iterator<Item = (&str, &str)> {
         let shown: HashSet<&str> = self.tools.iter().map(ShownTool::server).collect();
         let hidden = self.hidden_by_rules.iter().map(|(tool, _)| tool.server());
         let hidden: HashSet<&str> = hidden.collect();
-        let servers = self.servers.iter().filter(move |(name, _)| {
-            shown.contains(name.as_str()) || !hidden.contains(name.as_str())
+        let servers = self.servers.iter().filter(move |(name, server)| {
+            let is_hidden = || hidden.contains(name.as_str()) || self.would_hide_all(server);
+            shown.contains(name.as_str()) || !is_hidden()
         });
         servers.filter_map(|(name, server)| Some((name.as_str(), server.instructions()?)))
     }

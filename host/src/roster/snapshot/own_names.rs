@@ -10,7 +10,6 @@ use dormouse_config::name;
 
 use super::Snapshot;
 use crate::roster::Server;
-use crate::roster::all_tool_names::AllToolNames;
 use crate::roster::server::DISCOVER;
 
 /// Names of tools that are Dormouse's own, by the servers that there are, and whatever the mode is:
@@ -73,11 +72,7 @@ impl Snapshot {
         let (one, another) = (found.next()?, found.next());
         let is_known = another.is_none() && !one.is_unknown() && one.listed().is_some();
         let config = one.config();
-        let is_shown = || {
-            let names = AllToolNames::of(config, DISCOVER, &self.rules.deny);
-            let hidden = self.rules.hides(names.named(), config.expose);
-            hidden.is_none()
-        };
-        (is_known && is_shown()).then_some((config.name.as_str(), DISCOVER))
+        let is_shown = is_known && !self.hides_by_rules(one, DISCOVER);
+        is_shown.then_some((config.name.as_str(), DISCOVER))
     }
 }

@@ -1,6 +1,8 @@
 //! Instructions of servers for a model reach it: as their user has seen them, and as much of them
 //! as the model's client takes.
 
+use std::fs;
+
 use dormouse_tests::{Client, wire};
 use serde_json::{Value, json};
 
@@ -163,4 +165,31 @@ fn what_a_server_turns_out_to_have_is_told_with_its_instructions() {
     let uri = json!({ "uri": "dormouse://instructions/post" });
     let refused = host.outcome("resources/subscribe", uri).unwrap();
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
+}
+
+/// What rules hide all tools of, whichever these may be, has nothing to say of any.
+#[test]
+fn a_server_that_rules_leave_no_tool_says_nothing() {
+    let all = knowing(&[("post", "Be polite.")]);
+    let bare = json!({ "tools": [], "instructions": "Call me first." });
+    all.offers_just("bare", &bare);
+    all.own("bare", "");
+    all.home.synced("bare").unwrap();
+    let servers = fs::read_to_string(all.home.config()).unwrap();
+    for (rules, of_bare, is_told) in [
+        ("", "", true),
+        ("exposure.allow = ['post', 'bare__*']\n", "", true),
+        ("exposure.allow = ['post']\n", "", false),
+        ("exposure.deny = ['bare']\n", "", false),
+        ("", "expose = 'hidden'\n", false),
+    ] {
+        let text = format!("{rules}{servers}{of_bare}");
+        fs::write(all.home.config(), text).unwrap();
+        let (mut host, told) = serve_to(&all, "some-client");
+        assert!(told.contains("[server `post`] Be polite."), "{told}");
+        let case = format!("{rules}{of_bare}: {told}");
+        assert_eq!(told.contains("Call me first."), is_told, "{case}");
+        let uri = "dormouse://instructions/bare".to_owned();
+        assert_eq!(listed(&mut host).contains(&uri), is_told, "{case}");
+    }
 }
