@@ -130,13 +130,13 @@ pub trait Listener: Send + Sync {
         Map::new()
     }
 
-    /// Checks that the call's tool is still the one that the call was judged by. Upstreams are
-    /// started for a call, and may offer something else then: this is asked after that.
+    /// Checks that the call may go on, and that its tool is still the one that it was judged by.
+    /// Upstreams are started for a call, and may offer something else then, under other rules: this is
+    /// asked after that, and may ask the client's user.
     ///
-    /// # Errors
-    /// It has become another one; says so, for the agent.
-    fn check_judged(&self) -> Result<(), String> {
-        Ok(())
+    /// The error says why it does not go on, for the agent.
+    fn check_judged(&self) -> BoxFuture<'static, Result<(), String>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 }
 

@@ -1,15 +1,15 @@
 //! Calls of tools by agents, judged by what the tools may do as it is known when they run.
 
+use std::sync::Arc;
+
 use dormouse_catalog::ListedTool;
 use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
 
-use super::approval::{CallToConfirm, JudgedTool};
-use super::calls::has_changed_since_judged;
+use super::call_under_rules::CallUnderRules;
 use super::error::tool_error;
 use super::{CallContext, OfferRefusal, Roster};
-use crate::store::is_for_models;
 
 /// Call of a tool by an agent.
 #[derive(Debug)]
@@ -71,63 +71,38 @@ impl Roster {
     ) -> Result<Answer, OfferRefusal> {
         let AgentCall { server, tool, .. } = call;
         let found = self.current(server)?;
-        let is_discover = found.is_discover(tool);
-        if call.is_discover && !is_discover {
-            // Its arguments are nobody else's.
-            return Ok(tool_error(has_changed_since_judged(server, tool)).into());
+        let ruled = Arc::new(CallUnderRules::of_agent(&call));
+        if call.is_discover && !found.is_discover(tool) {
+            return Ok(tool_error(ruled.has_changed()).into());
         }
+        // Nothing is started, and nobody asked, for what no agent may call.
+        self.check_rules(&found, tool, call.profile)?;
+        // One of Dormouse's own only reads, whatever an upstream has under that name.
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
-        if is_discover || is_judged {
-            // Nothing is started, and nobody asked, for what no agent may call.
-            self.check_rules(&found, tool)?;
+        if is_judged
+            && !found.is_discover(tool)
+            && let Err(why) = self.judge(&ruled, &context).await?
+        {
+            return Ok(tool_error(why).into());
         }
-        if is_discover {
-            // It is Dormouse's own and only reads, whatever an upstream has under that name.
-            return Ok(self.discover(&found, call.profile, context).await.into());
-        }
-        let judged = match is_judged {
-            true => match self.judge(&call, &context).await? {
-                Ok(judged) => Some(judged),
-                Err(why) => return Ok(tool_error(why).into()),
-            },
-            false => None,
-        };
-        self.call_judged((server, tool), call.arguments, context, judged.as_ref())
-            .await
+        self.call_under_rules(ruled, call.arguments, context).await
     }
 
-    /// Judges a call, and returns the tool that it is for: a text for the model where it is not to be
-    /// made.
+    /// Judges a call by its tool, once that is known: a text for the model where it is not to be made.
     async fn judge(
         &self,
-        call: &AgentCall<'_>,
+        call: &CallUnderRules,
         context: &CallContext,
-    ) -> Result<Result<JudgedTool, String>, OfferRefusal> {
-        let AgentCall { server, tool, .. } = *call;
-        let asked = CallToConfirm {
-            server,
-            tool,
-            arguments: &call.arguments,
-        };
+    ) -> Result<Result<(), String>, OfferRefusal> {
         // Nothing is started for what would be refused as it is known already.
-        if let Some(why) = self.refused_at_once(asked, context) {
+        if let Some(why) = self.refused_at_once(call.to_confirm(), context) {
             return Ok(Err(why));
         }
+        let (server, tool) = (&call.server, &call.tool);
         if let Err(why) = self.update_tool(server, tool, context).await? {
             return Ok(Err(why));
         }
-        let by_another = |judged: &JudgedTool| {
-            let used = call.called_as?;
-            let found = self.server(server).ok();
-            let declared = found.as_ref().and_then(|found| found.declared_tool(tool));
-            // Of one that waited for its user this is not known before.
-            if declared.is_some_and(|declared| !is_for_models(declared.tool.get())) {
-                return Some(not_for_models(call.name));
-            }
-            let used = Some(used).filter(|used| judged.access > *used)?;
-            Some(wrong_access(call.name, judged.access, used))
-        };
-        if let Some(why) = by_another(&self.judged_tool(server, tool)) {
+        if let Err(why) = self.check_call(call)? {
             return Ok(Err(why));
         }
         // What is given to its plugin is no change of a tool that was judged before.
@@ -135,15 +110,7 @@ impl Roster {
         if let Err(why) = self.with_inputs(&found, context).await {
             return Ok(Err(why));
         }
-        let judged = match self.confirm_call(asked, context).await {
-            Ok(judged) => judged,
-            Err(why) => return Ok(Err(why)),
-        };
-        // It may have become another one while it was asked about.
-        Ok(match by_another(&judged) {
-            Some(why) => Err(why),
-            None => Ok(judged),
-        })
+        self.may_go_on(call, context).await
     }
 
     /// Learns what a tool is now, and has its user approve it where that is up to them: a text for the

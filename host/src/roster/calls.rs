@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use dormouse_policy::exposure::HiddenBy;
 use dormouse_protocol::{Answer, attribution};
-use dormouse_runtime::{Arguments, CallCondition};
-use dormouse_text::visible::short_name;
+use dormouse_runtime::Arguments;
 use serde_json::{Value, json};
 
 use super::all_tool_names::AllToolNames;
 use super::approval::JudgedTool;
+use super::call_under_rules::CallUnderRules;
 use super::error::tool_error;
 use super::server::signatures;
 use super::{CallContext, NoSuchTool, OfferRefusal, Roster, Server};
@@ -34,15 +35,6 @@ fn component_is_outdated(server: &str) -> String {
     )
 }
 
-/// Says of a tool that it is another one than its user was asked about, or than its caller took it for.
-pub(super) fn has_changed_since_judged(server: &str, tool: &str) -> String {
-    let tool = short_name(tool);
-    format!(
-        "tool `{tool}` of server `{server}` was not called: it has changed while the call waited\n\
-         hint: call it again; whoever is asked about it is shown what it is now"
-    )
-}
-
 impl Roster {
     /// Calls a tool by the names of its server and of itself. The answer is an MCP
     /// `CallToolResult`, also for errors inside the tool (`isError`).
@@ -57,26 +49,26 @@ impl Roster {
         arguments: Arguments,
         context: CallContext,
     ) -> Result<Answer, OfferRefusal> {
-        self.call_judged((server, tool), arguments, context, None)
-            .await
+        let call = Arc::new(CallUnderRules::of_person((server, tool)));
+        self.call_under_rules(call, arguments, context).await
     }
 
-    /// Calls a tool by the names of its server and of itself as [`Self::call`] does, if it still is the
-    /// one that the call was judged by.
+    /// Makes a call as [`Self::call`] does, as long as it may go on.
     ///
     /// # Errors
     /// The errors of [`Self::call`].
-    pub(super) async fn call_judged(
+    pub(super) async fn call_under_rules(
         &self,
-        (server, tool): (&str, &str),
+        call: Arc<CallUnderRules>,
         arguments: Arguments,
         context: CallContext,
-        judged: Option<&JudgedTool>,
     ) -> Result<Answer, OfferRefusal> {
+        let (server, tool) = (&*call.server, &*call.tool);
         let mut found = self.current(server)?;
-        self.check_rules(&found, tool)?;
+        self.check_rules(&found, tool, call.profile())?;
         if found.is_discover(tool) {
-            return Ok(self.discover(&found, None, context).await.into());
+            let profile = call.profile();
+            return Ok(self.discover(&found, profile, context).await.into());
         }
         if found.hidden().any(|hidden| hidden == tool) {
             if let Err(why) = self.admit_tool(server, tool, &context.listener).await {
@@ -84,18 +76,26 @@ impl Roster {
             }
             found = self.server(server)?;
         }
-        self.called((&found, tool), arguments, context, judged)
-            .await
+        self.called(&found, &call, arguments, context).await
     }
 
-    /// Checks that no rule of exposure forbids the calls of a tool, whoever calls it: agents are not
-    /// even shown it, and a person at a command line has written the rule.
-    pub(super) fn check_rules(&self, server: &Server, tool: &str) -> Result<(), NoSuchTool> {
+    /// Checks that no rule of exposure forbids the calls of a tool, whoever calls it, nor the profile
+    /// that an agent has named: agents are not even shown it, and a person at a command line has written
+    /// the rule.
+    pub(super) fn check_rules(
+        &self,
+        server: &Server,
+        tool: &str,
+        profile: Option<&str>,
+    ) -> Result<(), NoSuchTool> {
         let config = server.config();
-        let snapshot = self.snapshot();
-        let rules = snapshot.rules();
+        let view = self.view(profile);
+        let rules = view.rules();
         let names = AllToolNames::of(config, tool, &rules.deny);
-        match rules.hides(names.named(), config.expose) {
+        // A profile that is not there any more has no rules, and no server.
+        let is_there = profile.is_none() || view.servers().contains_key(&config.name);
+        let hidden = rules.hides(names.named(), config.expose);
+        match hidden.or_else(|| (!is_there).then_some(HiddenBy::Profile)) {
             None => Ok(()),
             Some(why) => Err(NoSuchTool::HiddenByRule {
                 server: config.name.clone(),
@@ -107,23 +107,26 @@ impl Roster {
 
     async fn called(
         &self,
-        (server, tool): (&Arc<Server>, &str),
+        server: &Arc<Server>,
+        call: &Arc<CallUnderRules>,
         arguments: Arguments,
         context: CallContext,
-        judged: Option<&JudgedTool>,
     ) -> Result<Answer, OfferRefusal> {
+        let tool = &*call.tool;
         let server = match self.with_inputs(server, &context).await {
             Ok(server) => server,
             Err(why) => return Ok(tool_error(why).into()),
         };
         // After all that a person may have been waited for.
-        self.check_rules(&server, tool)?;
-        if judged.is_some_and(|judged| *judged != JudgedTool::of(Some(&server), tool)) {
-            let why = has_changed_since_judged(&server.config().name, tool);
+        if let Err(why) = self.may_go_on(call, &context).await? {
             return Ok(tool_error(why).into());
         }
+        let judged = call.judged();
+        if judged.is_some_and(|judged| judged != JudgedTool::of(Some(&server), tool)) {
+            return Ok(tool_error(call.has_changed()).into());
+        }
         let name = &server.config().name;
-        let condition = judged.map(|judged| self.condition((name, tool), judged));
+        let condition = Some(self.condition(call, &context));
         let answer = server.call(self, tool, arguments, context, condition).await;
         // As it is known to be now: the call may have connected the server. Schemas are compared
         // for that, so it is asked beside a refusal only.
@@ -159,23 +162,6 @@ impl Roster {
             answer.push_text(&told);
         }
         Ok(self.with_shown_uris(&server, None, answer))
-    }
-
-    /// Returns the condition on which a call that was judged goes to an upstream that has been started
-    /// for it.
-    fn condition(&self, (server, tool): (&str, &str), judged: &JudgedTool) -> CallCondition {
-        let (server, tool) = (server.to_owned(), tool.to_owned());
-        let (roster, judged) = (self.me.clone(), judged.clone());
-        Arc::new(move || {
-            // Where there is no roster any more, nothing is called either.
-            let now = roster
-                .upgrade()
-                .map(|roster| roster.judged_tool(&server, &tool));
-            match now.is_some_and(|now| judged.runs_as(&now)) {
-                true => Ok(()),
-                false => Err(has_changed_since_judged(&server, &tool)),
-            }
-        })
     }
 
     /// Returns a server as it is on disk now: a replaced file is noticed even without a

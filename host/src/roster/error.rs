@@ -202,7 +202,9 @@ fn rule_hint(why: &HiddenBy, server: &str, tool: &str) -> String {
         HiddenBy::Allow => {
             format!("write `{server}__{tool}` into `allow` in dormouse.toml to have it called")
         }
-        HiddenBy::Profile => "a host without `--profile` has all tools".to_owned(),
+        HiddenBy::Profile => {
+            "`servers` and `tools` of the profile in dormouse.toml say what it has".to_owned()
+        }
     };
     format!("\nhint: {hint}")
 }

@@ -5,6 +5,7 @@ mod agent_calls;
 mod all_tool_names;
 mod approval;
 mod asks;
+mod call_under_rules;
 mod calls;
 mod changes;
 pub(crate) mod client_meta;

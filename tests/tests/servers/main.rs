@@ -21,6 +21,7 @@ mod lifecycle;
 mod names;
 mod over_http;
 mod questions_over_http;
+mod rules_meanwhile;
 mod scripted;
 mod session;
 mod trust;

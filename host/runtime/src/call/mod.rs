@@ -7,8 +7,10 @@ mod pace;
 mod pausable_deadline;
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use dormouse_protocol::{Listener, SessionId};
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use call_permit::{CallPermit, Turns};
@@ -17,6 +19,7 @@ pub(crate) use grace::Graceful;
 pub(crate) use pace::Pace;
 pub(crate) use pausable_deadline::PausableDeadline;
 
+use crate::error::Cause;
 use crate::request::GuestRequest;
 
 /// A call of a plugin.
@@ -31,10 +34,27 @@ pub struct Call {
     pub cancel: CancellationToken,
     /// Receives the plugin's messages while it runs, and answers its questions.
     pub listener: Arc<dyn Listener>,
-    /// Condition on which its requests go to an upstream, if there is one.
+    /// Condition on which it begins, and goes on after it has waited, if there is one.
     pub condition: Option<CallCondition>,
 }
 
-/// Condition of a call, checked whenever an upstream has been connected for it. The error is the
-/// reason why the call does not go on, for the agent.
-pub type CallCondition = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+/// Condition of a call, checked whenever the call goes on after it may have waited. A user may be asked
+/// for it. The error is the reason why the call does not go on, for the agent.
+pub type CallCondition = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+
+impl Call {
+    /// Checks its condition before its guest begins, without `permit` while a user is asked.
+    pub(crate) async fn check(&self, permit: &CallPermit) -> Result<(), Cause> {
+        let Some(condition) = &self.condition else {
+            return Ok(());
+        };
+        loop {
+            let mut checking = condition();
+            if let Poll::Ready(checked) = futures::poll!(&mut checking) {
+                return checked.map_err(Cause::Refused);
+            }
+            // It waits for a permit again then.
+            permit.lend(checking).await.map_err(Cause::Refused)?;
+        }
+    }
+}

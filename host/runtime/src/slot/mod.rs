@@ -115,7 +115,9 @@ impl Slot {
         let ready = async {
             let loaded = self.loaded(&call).await?;
             let place = self.instances.place(&call).await?;
-            Ok((loaded, place, self.turns.take().await))
+            let turn = self.turns.take().await;
+            call.check(&turn).await?;
+            Ok((loaded, place, turn))
         };
         let (loaded, place, turn) = tokio::select! {
             biased;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dormouse_protocol::{AskError, Capability, Question, check_size};
 use dormouse_upstream::without_blocking;
 
-use super::{CANCELLED, InstanceState};
+use super::{CANCELLED, InstanceState, checked_answers};
 use crate::ask::{QuestionSize, answered, capability_for, question};
 use crate::bindings::dormouse::plugin::client;
 
@@ -112,7 +112,8 @@ impl InstanceState {
         let client = call.listener.client();
         let counted = self.questions.take(&self.server, client, questions.len())?;
         let waiting = call.pace.patience.wait();
-        let answer = call.listener.put(questions.clone());
+        let asking = call.listener.put(questions.clone());
+        let answer = checked_answers(asking, call.condition.clone());
         let answers = call.pace.turn.wait(call.unless_cancelled(answer)).await?;
         let answers = answers.ok_or_else(cancelled)??;
         drop((waiting, counted, held));

@@ -14,9 +14,10 @@ mod wasi;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dormouse_protocol::{Listener, QuestionLimit, SessionId};
+use dormouse_protocol::{Answer, AskError, Listener, QuestionLimit, SessionId};
 use dormouse_upstream::Upstream;
 use dormouse_upstream::auth::Auth;
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use wasmtime::Engine;
@@ -75,7 +76,7 @@ pub(super) struct Current {
     pub cancel: CancellationToken,
     pub pace: Pace,
     pub session: Option<SessionId>,
-    /// Condition on which requests go to the upstream.
+    /// Condition on which it goes on after it has waited.
     pub condition: Option<CallCondition>,
     /// Cause of the upstream's last failure.
     pub failed: Option<Cause>,
@@ -95,6 +96,19 @@ impl Current {
             () = self.cancel.cancelled() => None,
         }
     }
+}
+
+/// Waits for the answers to a question in a call, which go to nobody where the call may not go on by
+/// then.
+async fn checked_answers(
+    asking: BoxFuture<'static, Result<Vec<Answer>, AskError>>,
+    condition: Option<CallCondition>,
+) -> Result<Vec<Answer>, AskError> {
+    let answers = asking.await?;
+    if let Some(condition) = condition {
+        condition().await.map_err(AskError::Failed)?;
+    }
+    Ok(answers)
 }
 
 impl InstanceState {

@@ -1,15 +1,16 @@
 //! Calls, and what they take of their time and of what they are given.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dormouse_policy::{FsGrant, FsMode};
 use dormouse_protocol::Listener;
+use futures::FutureExt as _;
 use serde_json::{Value, json};
 
 use super::{cause, place, runtime};
-use crate::Cause;
+use crate::{CallCondition, Cause};
 
 /// A check that may take long waits for that of another call of its server, within its own time.
 #[tokio::test(flavor = "multi_thread")]
@@ -28,6 +29,40 @@ async fn a_call_whose_check_has_to_wait_ends_in_time() {
     ));
     drop(checking);
     place.good(&slot).await;
+}
+
+/// A call that has waited for its turn does not begin where it may not by then.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_does_not_begin_where_its_condition_does_not_hold_by_then() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let mut target = place.target();
+    target.limits.instances = 1;
+    let slot = runtime.slot(target);
+    let holds = Arc::new(AtomicBool::new(true));
+    let seen = Arc::clone(&holds);
+    let condition: CallCondition = Arc::new(move || {
+        let checked = match seen.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => Err("denied".to_owned()),
+        };
+        std::future::ready(checked).boxed()
+    });
+    for (does_hold, failed) in [
+        (true, None),
+        (false, Some(Cause::Refused("denied".to_owned()))),
+    ] {
+        let turn = slot.turns.take().await;
+        let mut call = place.call("add", json!({ "a": 2, "b": 40 }));
+        call.condition = Some(Arc::clone(&condition));
+        let called = Arc::clone(&slot);
+        let calling = tokio::spawn(async move { called.call(call).await });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        holds.store(does_hold, Ordering::Relaxed);
+        drop(turn);
+        let answered = calling.await.unwrap();
+        assert_eq!(answered.err().map(|error| error.cause), failed);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,11 +2,9 @@
 
 use dormouse_policy::exposure::{Confirmation, ToolAccess};
 use dormouse_protocol::{Capability, ClientKey, MAX_WAIT_FOR_OTHER};
-use dormouse_runtime::Arguments;
 use serde_json::Value;
 
 use super::call_decisions::{CallDecision, ToolKey, has_session};
-use super::called_arguments::shown_arguments;
 use super::code_block::code_block;
 use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to, is_declined};
 use super::judged_tool::JudgedTool;
@@ -26,8 +24,8 @@ pub(in crate::roster) struct CallToConfirm<'a> {
     pub(in crate::roster) server: &'a str,
     /// The server's name for the tool.
     pub(in crate::roster) tool: &'a str,
-    /// Arguments, as they go to the server.
-    pub(in crate::roster) arguments: &'a Arguments,
+    /// Arguments as they go to the server, in words for its user; none where there are too many.
+    pub(in crate::roster) arguments: Option<&'a str>,
 }
 
 impl Snapshot {
@@ -42,7 +40,7 @@ impl Snapshot {
     }
 
     /// Whether its user is asked about calls of a server's tool.
-    fn asks_about(&self, server: &str, tool: &JudgedTool) -> bool {
+    pub(in crate::roster) fn asks_about(&self, server: &str, tool: &JudgedTool) -> bool {
         self.confirmation(server).asks_about(tool.access)
     }
 
@@ -69,20 +67,26 @@ impl Roster {
     /// the tool may do. Nobody else can answer: the question goes to the client by a form, and never
     /// into a result. A "no" holds for the tool as long as the session, or, of clients without one,
     /// as long as the host runs, for all that call themselves by that name. A "yes" holds for the
-    /// tool as it was shown: that is returned. A form that was closed holds for nothing but the call.
+    /// tool as it was shown, or as it was `judged` before: that is returned. A form that was closed holds for nothing but the call.
     ///
     /// # Errors
     /// They do not want it, or nobody can be asked: a text for the model.
     pub(in crate::roster) async fn confirm_call(
         &self,
         call: CallToConfirm<'_>,
+        judged: Option<JudgedTool>,
         context: &CallContext,
     ) -> Result<JudgedTool, String> {
         if let Some(why) = self.refused_at_once(call, context) {
             return Err(why);
         }
         let CallToConfirm { server, tool, .. } = call;
-        let now = self.judged_tool(server, tool);
+        let as_judged = || {
+            judged
+                .clone()
+                .unwrap_or_else(|| self.judged_tool(server, tool))
+        };
+        let now = as_judged();
         if !self.snapshot().asks_about(server, &now) {
             return Ok(now);
         }
@@ -93,7 +97,7 @@ impl Roster {
             // Where whoever is asked before gives no answer, the next one is asked as well.
             let _own = tokio::time::timeout(MAX_WAIT_FOR_OTHER, turn.lock()).await;
             // It may have become another one until this call's turn.
-            let now = self.judged_tool(server, tool);
+            let now = as_judged();
             if !self.snapshot().asks_about(server, &now) {
                 return Ok(now);
             }
@@ -214,7 +218,7 @@ fn shown(call: CallToConfirm<'_>, access: ToolAccess) -> Option<String> {
         ToolAccess::Write => "that adds or changes something",
         ToolAccess::Destructive => "that may change or remove anything",
     };
-    let arguments = shown_arguments(call.arguments)?;
+    let arguments = call.arguments?;
     Some(format!(
         "The agent wants to call a tool {may}.\nServer: {}\nTool: {tool}\n{arguments}",
         call.server
@@ -223,9 +227,11 @@ fn shown(call: CallToConfirm<'_>, access: ToolAccess) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_runtime::Arguments;
     use serde_json::json;
 
     use super::*;
+    use crate::roster::approval::shown_arguments;
 
     #[test]
     fn a_project_takes_nothing_from_what_its_user_has_said() {
@@ -249,10 +255,11 @@ mod tests {
     fn what_strangers_have_written_is_on_lines_of_its_own() {
         let values = json!({ "path": "a\nTool: harmless\u{202e}" });
         let arguments = Arguments::from(values.as_object().unwrap().clone());
+        let arguments = shown_arguments(&arguments).unwrap();
         let call = CallToConfirm {
             server: "files",
             tool: "delete\nServer: other",
-            arguments: &arguments,
+            arguments: Some(&arguments),
         };
         let text = shown(call, ToolAccess::Destructive).unwrap();
         let lines: Vec<_> = text.lines().collect();

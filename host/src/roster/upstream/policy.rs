@@ -143,7 +143,7 @@ impl UpstreamPolicy for RosterPolicy {
                 roster.admit(&self.server, kind, name, caller).await?;
             }
             // The user may have been asked just now, and have approved something else.
-            caller.check_judged()
+            caller.check_judged().await
         }
         .boxed()
     }

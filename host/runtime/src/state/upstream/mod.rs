@@ -4,6 +4,7 @@
 mod tests;
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use dormouse_protocol::{
@@ -14,7 +15,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{CANCELLED, InstanceState};
+use super::{CANCELLED, InstanceState, checked_answers};
 use crate::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
 use crate::call::{CallCondition, PausableDeadline};
 use crate::error::Cause;
@@ -189,9 +190,9 @@ impl Listener for UpstreamListener {
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let waiting = self.patience.question();
-        let asking = self.listener.ask(questions);
+        let (asking, condition) = (self.listener.ask(questions), self.condition.clone());
         async move {
-            let answers = asking.await;
+            let answers = checked_answers(asking, condition).await;
             drop(waiting);
             answers
         }
@@ -210,9 +211,19 @@ impl Listener for UpstreamListener {
         self.listener.meta()
     }
 
-    fn check_judged(&self) -> Result<(), String> {
-        self.condition
-            .as_ref()
-            .map_or(Ok(()), |condition| condition())
+    fn check_judged(&self) -> BoxFuture<'static, Result<(), String>> {
+        let Some(condition) = &self.condition else {
+            return std::future::ready(Ok(())).boxed();
+        };
+        let (patience, mut checking) = (self.patience.clone(), condition());
+        async move {
+            if let Poll::Ready(checked) = futures::poll!(&mut checking) {
+                return checked;
+            }
+            // Its user is asked.
+            let _question = patience.question();
+            checking.await
+        }
+        .boxed()
     }
 }

@@ -1,0 +1,222 @@
+//! Call of a tool under the rules as they are whenever it goes on: calls wait for people and for
+//! servers that start, and their user may write other rules meanwhile.
+
+use std::sync::Arc;
+
+use dormouse_policy::exposure::ToolAccess;
+use dormouse_runtime::CallCondition;
+use dormouse_text::visible::short_name;
+use dormouse_upstream::without_blocking;
+use futures::FutureExt as _;
+use parking_lot::Mutex;
+
+use super::agent_calls::{AgentCall, not_for_models, wrong_access};
+use super::approval::{CallToConfirm, JudgedTool, shown_arguments};
+use super::{CallContext, OfferRefusal, Roster};
+use crate::store::is_for_models;
+
+/// Call of a tool, with what decides whether it goes on.
+pub(super) struct CallUnderRules {
+    /// The name of the tool's server.
+    pub(super) server: String,
+    /// The server's name for the tool.
+    pub(super) tool: String,
+    /// The agent's part of it; none where a person calls, who is not asked whether they do.
+    agent: Option<CallOfAgent>,
+    decided: Mutex<DecidedCall>,
+}
+
+/// Agent's part of a call.
+struct CallOfAgent {
+    /// The agent's name for the tool.
+    name: String,
+    /// The profile that the agent has named, if any.
+    profile: Option<String>,
+    /// Access that the tool may have at most.
+    called_as: Option<ToolAccess>,
+    /// Whether it is of Dormouse's own tool that connects the server, as the agent was told.
+    is_discover: bool,
+    /// The arguments, as its user would be shown them; none where they are too many for that.
+    arguments: Option<String>,
+}
+
+/// Decisions on a call until now.
+#[derive(Default)]
+struct DecidedCall {
+    /// The tool that it was judged by; none where nothing had to be judged.
+    judged: Option<JudgedTool>,
+    /// Whether its user wants that tool called.
+    is_confirmed: bool,
+}
+
+impl CallUnderRules {
+    /// Makes the call of an agent.
+    pub(super) fn of_agent(call: &AgentCall<'_>) -> Self {
+        let text = call.arguments.text.as_ref();
+        let bytes = text.map_or(0, |text| text.get().len());
+        let arguments = without_blocking(bytes, || shown_arguments(&call.arguments));
+        Self {
+            agent: Some(CallOfAgent {
+                name: call.name.to_owned(),
+                profile: call.profile.map(str::to_owned),
+                called_as: call.called_as,
+                is_discover: call.is_discover,
+                arguments,
+            }),
+            ..Self::of_person((call.server, call.tool))
+        }
+    }
+
+    /// Makes the call of a person, by the names of a server and of its tool.
+    pub(super) fn of_person((server, tool): (&str, &str)) -> Self {
+        Self {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            agent: None,
+            decided: Mutex::default(),
+        }
+    }
+
+    /// Returns the tool that it was judged by, if it was.
+    pub(super) fn judged(&self) -> Option<JudgedTool> {
+        self.decided.lock().judged.clone()
+    }
+
+    /// Returns the profile that its agent has named, if any.
+    pub(super) fn profile(&self) -> Option<&str> {
+        self.agent.as_ref()?.profile.as_deref()
+    }
+
+    /// Returns it as its user would be asked about it.
+    pub(super) fn to_confirm(&self) -> CallToConfirm<'_> {
+        let agent = self.agent.as_ref();
+        CallToConfirm {
+            server: &self.server,
+            tool: &self.tool,
+            arguments: agent.and_then(|agent| agent.arguments.as_deref()),
+        }
+    }
+
+    /// Says that its tool is another one than its user was asked about, or than its caller took it for.
+    pub(super) fn has_changed(&self) -> String {
+        let (server, tool) = (&self.server, short_name(&self.tool));
+        format!(
+            "tool `{tool}` of server `{server}` was not called: it has changed while the call waited\n\
+             hint: call it again; whoever is asked about it is shown what it is now"
+        )
+    }
+}
+
+impl Roster {
+    /// Checks that a call may go on under the rules and its agent's profile as they are now, and asks
+    /// its user where `confirm`, as it is now, has them asked: a text for the model where it may not.
+    /// This is asked wherever a call goes on after it may have waited.
+    ///
+    /// # Errors
+    /// A rule forbids it, or its server has gone.
+    pub(super) async fn may_go_on(
+        &self,
+        call: &CallUnderRules,
+        context: &CallContext,
+    ) -> Result<Result<(), String>, OfferRefusal> {
+        loop {
+            if let Err(why) = self.check_call(call)? {
+                return Ok(Err(why));
+            }
+            if self.needs_nobody(call) {
+                return Ok(Ok(()));
+            }
+            let judged = call.judged();
+            match self.confirm_call(call.to_confirm(), judged, context).await {
+                // The rules may have become others while it was asked about.
+                Ok(judged) => {
+                    *call.decided.lock() = DecidedCall {
+                        judged: Some(judged),
+                        is_confirmed: true,
+                    };
+                }
+                Err(why) => return Ok(Err(why)),
+            }
+        }
+    }
+
+    /// Checks that nothing forbids a call for which nobody has to be asked: a text for the model where
+    /// its tool is not the one that it was judged by, or is not for the way in which it is called.
+    ///
+    /// # Errors
+    /// A rule forbids it, or its server has gone.
+    pub(super) fn check_call(
+        &self,
+        call: &CallUnderRules,
+    ) -> Result<Result<(), String>, OfferRefusal> {
+        let found = self.server(&call.server)?;
+        self.check_rules(&found, &call.tool, call.profile())?;
+        // The arguments of a call of Dormouse's own are nobody else's.
+        if call.agent.as_ref().is_some_and(|agent| agent.is_discover) {
+            return Ok(Err(call.has_changed()));
+        }
+        let judged = call.judged();
+        let now = || self.judged_tool(&call.server, &call.tool);
+        if judged
+            .as_ref()
+            .is_some_and(|judged| !judged.runs_as(&now()))
+        {
+            return Ok(Err(call.has_changed()));
+        }
+        let agent = call.agent.as_ref();
+        let Some((agent, used)) = agent.and_then(|agent| Some((agent, agent.called_as?))) else {
+            return Ok(Ok(()));
+        };
+        let declared = found.declared_tool(&call.tool);
+        // Of one that waited for its user this is not known before.
+        if declared.is_some_and(|declared| !is_for_models(declared.tool.get())) {
+            return Ok(Err(not_for_models(&agent.name)));
+        }
+        let access = judged.unwrap_or_else(now).access;
+        Ok(match access > used {
+            true => Err(wrong_access(&agent.name, access, used)),
+            false => Ok(()),
+        })
+    }
+
+    /// Whether a call goes on without a question to its user. It is judged by its tool as that is now
+    /// then, where it depends on the tool.
+    fn needs_nobody(&self, call: &CallUnderRules) -> bool {
+        let Some(agent) = &call.agent else {
+            return true;
+        };
+        let mut decided = call.decided.lock();
+        let snapshot = self.snapshot();
+        let asks = snapshot.asks_about_calls(&call.server);
+        if decided.is_confirmed || (agent.called_as.is_none() && !asks) {
+            return true;
+        }
+        let judged = decided.judged.clone();
+        let judged = judged.unwrap_or_else(|| self.judged_tool(&call.server, &call.tool));
+        let asks = snapshot.asks_about(&call.server, &judged);
+        // What is asked about may still become another one before it is shown.
+        if !asks {
+            decided.judged = Some(judged);
+        }
+        !asks
+    }
+
+    /// Returns the condition on which a call goes on.
+    pub(super) fn condition(
+        &self,
+        call: &Arc<CallUnderRules>,
+        context: &CallContext,
+    ) -> CallCondition {
+        let (roster, call, context) = (self.me.clone(), Arc::clone(call), context.clone());
+        Arc::new(move || {
+            let (roster, call, context) = (roster.clone(), Arc::clone(&call), context.clone());
+            async move {
+                // Where there is no roster any more, nothing is called either.
+                let roster = roster.upgrade().ok_or_else(|| call.has_changed())?;
+                let may = roster.may_go_on(&call, &context).await;
+                may.unwrap_or_else(|why| Err(why.to_string()))
+            }
+            .boxed()
+        })
+    }
+}
