@@ -204,6 +204,29 @@ fn what_is_allowed_is_the_tool_that_was_shown() {
     .unwrap();
 }
 
+/// What was allowed for a session is asked about again where its server has been given something else.
+#[test]
+fn what_is_allowed_is_for_what_its_server_was_given() {
+    let home = home("confirm = ['destructive']", "");
+    let mut client = serve(&home, asks());
+    client.always_answers(ASK, chosen("session"));
+    for _ in 0..2 {
+        assert!(is_added(&client.call("echo__add", sum()).unwrap()));
+    }
+    assert_eq!(client.asked.len(), 1);
+    let config = fs::read_to_string(home.config()).unwrap();
+    let component = config.lines().find(|line| line.starts_with("component"));
+    let component = component.unwrap();
+    let given = format!("{component}\ngrants.env = ['DORMOUSE_ZONE']");
+    fs::write(home.config(), config.replace(component, &given)).unwrap();
+    wait::until("what it is given to be asked about", || {
+        let result = client.call("echo__add", sum())?;
+        anyhow::ensure!(client.asked.len() == 2 && is_added(&result), "{result}");
+        Ok(())
+    })
+    .unwrap();
+}
+
 /// A server that was known to destroy, or of whose tools nothing is said, is not believed when it says
 /// that it only reads: its user has not approved that.
 #[test]

@@ -137,10 +137,13 @@ mod tests {
     use std::path::PathBuf;
 
     use dormouse_config::Fingerprint;
+    use dormouse_policy::Grants;
     use dormouse_policy::exposure::ToolAccess;
     use dormouse_protocol::SessionId;
+    use serde_json::Value;
 
     use super::*;
+    use crate::roster::approval::judged_tool::JudgedInputs;
 
     fn tool() -> ToolKey {
         ("files".to_owned(), "delete".to_owned())
@@ -152,6 +155,14 @@ mod tests {
             declaration: Some(blake3::hash(b"{}")),
             launch: None,
             component: Some((PathBuf::from("/files.wasm"), None)),
+            given: JudgedInputs::default(),
+        }
+    }
+
+    fn given(given: JudgedInputs) -> JudgedTool {
+        JudgedTool {
+            given,
+            ..confirmed()
         }
     }
 
@@ -198,6 +209,19 @@ mod tests {
                 component: Some((PathBuf::from("/other.wasm"), None)),
                 ..confirmed()
             },
+            given(JudgedInputs {
+                grants: Grants {
+                    env: vec!["ACCOUNT".to_owned()],
+                    ..Grants::default()
+                },
+                ..JudgedInputs::default()
+            }),
+            given(JudgedInputs {
+                settings: [("account".to_owned(), Value::from("other"))]
+                    .into_iter()
+                    .collect(),
+                ..JudgedInputs::default()
+            }),
         ];
         decisions.decide(&client, &tool(), yes());
         assert_eq!(

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use dormouse_catalog::Stamp;
 use dormouse_config::Fingerprint;
 use dormouse_policy::exposure::ToolAccess;
+use dormouse_policy::{Grants, HttpSecret};
+use serde_json::{Map, Value};
 
 use crate::roster::Server;
 use crate::roster::snapshot::access_of;
@@ -20,6 +22,16 @@ pub(in crate::roster) struct JudgedTool {
     pub(super) launch: Option<Fingerprint>,
     /// Component that it is of, and the stamp of its file.
     pub(super) component: Option<(PathBuf, Option<Stamp>)>,
+    /// What the server has been given: it decides what the tool reads and changes.
+    pub(super) given: JudgedInputs,
+}
+
+/// Inputs that a server has been given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct JudgedInputs {
+    pub(super) grants: Grants,
+    pub(super) settings: Map<String, Value>,
+    pub(super) secrets: Vec<HttpSecret>,
 }
 
 impl JudgedTool {
@@ -38,16 +50,28 @@ impl JudgedTool {
                 let stamp = server.and_then(|server| server.stamp().copied());
                 (path.to_owned(), stamp)
             }),
+            given: config.map_or_else(JudgedInputs::default, |config| JudgedInputs {
+                grants: config.grants.clone(),
+                settings: config.settings.clone(),
+                secrets: config.secrets.clone(),
+            }),
         }
     }
+
     /// Whether a call of it that runs already may go on, as its server is known now.
     ///
     /// A component's file may be replaced meanwhile: what runs is the one that was judged, and what the
-    /// other declares is not asked of it. What its upstream says of the access counts all the same.
+    /// other declares is not asked of it. What its upstream says of the access counts all the same. Nor
+    /// is it asked what its server was given meanwhile: what runs has what it had when it began.
     pub(in crate::roster) fn runs_as(&self, now: &Self) -> bool {
         if self.component.is_some() && self.component != now.component {
             return self.launch == now.launch && self.access >= now.access;
         }
-        self == now
+        let given = self.given.clone();
+        *self
+            == Self {
+                given,
+                ..now.clone()
+            }
     }
 }
