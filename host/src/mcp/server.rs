@@ -315,7 +315,7 @@ impl Host {
             profile: self.profile.clone(),
         };
         // From now on, not from when the task is run for the first time.
-        let news = ChangeFeed::of(roster.changes());
+        let news = ChangeFeed::of(roster.changes(), self.profile.as_deref());
         tokio::spawn(announce(news, audience, closed));
     }
 

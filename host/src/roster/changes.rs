@@ -1,6 +1,6 @@
 //! Changes on their way to agents.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use dormouse_protocol::ListKind;
@@ -16,6 +16,8 @@ const WAITING: usize = 256;
 #[derive(Debug)]
 pub struct Changes {
     numbers: watch::Sender<Numbers>,
+    /// Numbers of changes of what profiles have, by the names of those that somebody listens to.
+    of_profiles: Mutex<BTreeMap<String, watch::Sender<Numbers>>>,
     updated: broadcast::Sender<UpdatedResource>,
     wanted: Arc<FollowedResources>,
 }
@@ -61,10 +63,21 @@ pub struct Numbers {
     pub resources: u64,
 }
 
+impl Numbers {
+    fn count(&mut self, list: ListKind) {
+        *match list {
+            ListKind::Tools => &mut self.tools,
+            ListKind::Prompts => &mut self.prompts,
+            ListKind::Resources => &mut self.resources,
+        } += 1;
+    }
+}
+
 impl Default for Changes {
     fn default() -> Self {
         Self {
             numbers: watch::Sender::default(),
+            of_profiles: Mutex::default(),
             updated: broadcast::Sender::new(WAITING),
             wanted: Arc::default(),
         }
@@ -76,6 +89,22 @@ impl Changes {
     /// the next look count as one.
     pub fn lists(&self) -> watch::Receiver<Numbers> {
         self.numbers.subscribe()
+    }
+
+    /// Returns the same number of the lists of a profile: what it does not have changes nothing of these.
+    pub fn lists_of(&self, profile: Option<&str>) -> watch::Receiver<Numbers> {
+        let Some(profile) = profile else {
+            return self.lists();
+        };
+        let mut all = self.of_profiles.lock();
+        all.entry(profile.to_owned()).or_default().subscribe()
+    }
+
+    /// Returns the profiles whose changes somebody waits for, and forgets the others.
+    pub(super) fn heard_profiles(&self) -> Vec<String> {
+        let mut all = self.of_profiles.lock();
+        all.retain(|_, numbers| numbers.receiver_count() > 0);
+        all.keys().cloned().collect()
     }
 
     /// Counts a follower of a resource, until the returned value is dropped.
@@ -114,13 +143,14 @@ impl Changes {
     }
 
     pub(super) fn tell_changed(&self, list: ListKind) {
-        self.numbers.send_modify(|numbers| {
-            *match list {
-                ListKind::Tools => &mut numbers.tools,
-                ListKind::Prompts => &mut numbers.prompts,
-                ListKind::Resources => &mut numbers.resources,
-            } += 1;
-        });
+        self.numbers.send_modify(|numbers| numbers.count(list));
+    }
+
+    /// Tells those who have named a profile.
+    pub(super) fn tell_changed_in(&self, profile: &str, list: ListKind) {
+        if let Some(numbers) = self.of_profiles.lock().get(profile) {
+            numbers.send_modify(|numbers| numbers.count(list));
+        }
     }
 
     pub(super) fn tell_updated(&self, updated: UpdatedResource) {

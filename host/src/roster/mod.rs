@@ -240,7 +240,14 @@ impl Roster {
     pub fn notify(&self, server: &str, notice: Notice) {
         match notice {
             Notice::Updated(uri) => self.announce_update(server, uri),
-            Notice::Changed(list) => self.changes.tell_changed(list),
+            Notice::Changed(list) => {
+                self.changes.tell_changed(list);
+                for profile in self.changes.heard_profiles() {
+                    if self.view(Some(&profile)).servers().contains_key(server) {
+                        self.changes.tell_changed_in(&profile, list);
+                    }
+                }
+            }
         }
     }
 

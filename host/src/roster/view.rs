@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use dormouse_config::ReservedNames;
 use dormouse_text::nearest::nearest;
 
 use super::{Roster, Snapshot};
@@ -29,6 +30,16 @@ impl Roster {
         let Some(profile) = profile else {
             return whole;
         };
+        self.view_of(&whole, profile, self.config().reserved_names())
+    }
+
+    /// Returns what a profile has of a snapshot.
+    pub(super) fn view_of(
+        &self,
+        whole: &Snapshot,
+        profile: &str,
+        reserved: &ReservedNames,
+    ) -> Arc<Snapshot> {
         let view = whole.view(profile, |rules| {
             let servers = whole.servers().iter();
             let servers = servers.filter(|(name, _)| rules.has_server(name));
@@ -36,7 +47,7 @@ impl Roster {
             Snapshot::new(
                 servers.collect::<BTreeMap<_, _>>(),
                 whole.untrusted().cloned(),
-                self.config().reserved_names(),
+                reserved,
                 rules.clone(),
                 self.places.snapshot_files(),
             )

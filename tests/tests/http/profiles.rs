@@ -254,6 +254,57 @@ fn a_changed_profile_is_told_and_one_that_has_gone_is_not_there() {
     });
 }
 
+/// What changes of servers that a profile does not have is no change of its lists.
+#[test]
+fn a_change_of_what_a_profile_does_not_have_is_told_to_none_of_its_clients() {
+    let home = with_profiles(PROFILES);
+    let server = home.serve_http(&[]).unwrap();
+    let paths = ["/mcp", WORK];
+    let mut news = paths.map(|path| {
+        let session = Session::open_at(&server, path, json!({})).unwrap();
+        server.ask(&session.news().at(path)).unwrap()
+    });
+    let params = json!({ "notifications": {
+        "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
+    } });
+    let listen = Request::stateless(5, "subscriptions/listen", params).at(WORK);
+    let mut listened = server.ask(&listen).unwrap();
+    // Until the changes of the last list that is told of.
+    let until = |news: &mut Answer, last: &str| {
+        let mut told = Vec::new();
+        while told.last().is_none_or(|told| told != last) {
+            let (_, message) = news.event().unwrap().expect("the stream ends");
+            let method = message["method"].as_str().unwrap_or_default();
+            if method.ends_with("/list_changed") {
+                told.push(method.to_owned());
+            }
+        }
+        told
+    };
+    while {
+        let (_, message) = listened.event().unwrap().expect("the stream ends");
+        message["method"] != "notifications/subscriptions/acknowledged"
+    } {}
+    let write = |config: &str| {
+        let other = home.path().join("other.toml");
+        fs::write(&other, config).unwrap();
+        fs::rename(other, home.config()).unwrap();
+    };
+    let config = fs::read_to_string(home.config()).unwrap();
+    // A server that only the whole has; then one that the profile loses.
+    let [tools, prompts, resources] =
+        ["tools", "prompts", "resources"].map(|list| format!("notifications/{list}/list_changed"));
+    let without = config.replace("[servers.keeper]\n", "[servers.keeper]\nenabled = false\n");
+    assert_ne!(without, config);
+    write(&without);
+    until(&mut news[0], &tools);
+    write(&without.replace("['echo', 'library']", "['echo']"));
+    for news in [&mut news[1], &mut listened] {
+        let told = until(news, &resources);
+        assert_eq!(told, [&*tools, &*prompts, &*resources]);
+    }
+}
+
 /// What a tool may do is said by its own server, also where another one that the profile does not have
 /// takes its name from it elsewhere.
 #[test]

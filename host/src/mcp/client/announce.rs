@@ -142,8 +142,9 @@ pub(in crate::mcp) struct ChangeFeed {
 }
 
 impl ChangeFeed {
-    pub(in crate::mcp) fn of(changes: &Changes) -> Self {
-        let mut lists = changes.lists();
+    /// Begins with the changes of what a profile has, or of all where none is named.
+    pub(in crate::mcp) fn of(changes: &Changes, profile: Option<&str>) -> Self {
+        let mut lists = changes.lists_of(profile);
         let old = *lists.borrow_and_update();
         Self {
             lists,

@@ -43,7 +43,7 @@ impl Host {
             leave_allowed(uris);
         }
         let roster = &self.common.roster;
-        let news = ChangeFeed::of(roster.changes());
+        let news = ChangeFeed::of(roster.changes(), self.profile.as_deref());
         let snapshot = self.snapshot();
         let mut followed = Vec::new();
         for uri in accepted.resource_subscriptions.take().into_iter().flatten() {

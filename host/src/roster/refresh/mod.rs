@@ -122,11 +122,20 @@ impl Roster {
         self.replaced.stop(&old, &snapshot);
         // At the start there is nobody to tell, and the list is not made before
         // it is asked for.
+        let changed = |now: &Snapshot, before: &Snapshot| {
+            let all = [ListKind::Tools, ListKind::Prompts, ListKind::Resources];
+            all.map(|list| (!now.lists_as(before, list)).then_some(list))
+        };
         if self.changes.is_heard() {
-            for list in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
-                if !snapshot.lists_as(&old, list) {
-                    self.changes.tell_changed(list);
-                }
+            for list in changed(&snapshot, &old).into_iter().flatten() {
+                self.changes.tell_changed(list);
+            }
+        }
+        for profile in self.changes.heard_profiles() {
+            let [now, before] =
+                [&snapshot, &old].map(|whole| self.view_of(whole, &profile, reserved));
+            for list in changed(&now, &before).into_iter().flatten() {
+                self.changes.tell_changed_in(&profile, list);
             }
         }
     }
