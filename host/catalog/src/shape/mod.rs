@@ -263,7 +263,10 @@ impl Shape {
         object: &RawValue,
     ) -> Result<Self, String> {
         sound::sound(object.get(), limits)?;
-        let mut judge = ItemValidator::default();
+        let mut judge = ItemValidator {
+            is_listed: true,
+            ..ItemValidator::default()
+        };
         // An item that is requested by URI has a name for people only.
         let name = || Value::from(key).to_string();
         let (record, needed, value) = match what {

@@ -70,6 +70,8 @@ pub(super) struct ItemValidator {
     pub(super) mended: Vec<String>,
     /// Whether the item has to differ for the versions with sessions.
     pub(super) of_old: bool,
+    /// Whether it is an item of a list: a user approves of its known members alone.
+    pub(super) is_listed: bool,
 }
 
 impl ItemValidator {
@@ -98,6 +100,9 @@ impl ItemValidator {
         // In a list no member is there twice. In a result the last one counts, which not all
         // clients know.
         object.keep_last();
+        if self.is_listed {
+            self.leave_other_cases(record, &mut object, whose);
+        }
         for (name, is) in record.members {
             let Some(value) = object.get(name) else {
                 if record.needs.contains(name) {
@@ -122,6 +127,25 @@ impl ItemValidator {
             }
         }
         verdict(object)
+    }
+
+    /// Removes members whose names are those of known ones but for letter case: some clients take them
+    /// for these.
+    fn leave_other_cases(&mut self, record: &ObjectType, object: &mut Object<'_>, whose: &str) {
+        let known = || record.members.iter().map(|(known, _)| *known);
+        let others = object.places().filter_map(|(place, member)| {
+            let name = &*member.name;
+            let is_meant = |known: &&str| folded(known).eq(folded(name));
+            let meant = known().find(is_meant)?;
+            let is_other = known().all(|known| known != name);
+            is_other.then(|| (place, name.to_owned(), meant))
+        });
+        for (place, name, meant) in others.collect::<Vec<_>>() {
+            self.tell(|| {
+                format!("`{whose}` has `{name}`, which differs from `{meant}` in letter case alone")
+            });
+            object.remove_at(place);
+        }
     }
 
     /// Records a mended fault. Of very many only the first are reported.
@@ -186,6 +210,13 @@ impl ItemValidator {
             true => ValidationOutcome::Instead(format!("[{}]", kept.join(","))),
         }
     }
+}
+
+/// Returns the characters of a name without a difference between upper and lower case, as readers do
+/// that make none: also of letters beyond ASCII that have one of ASCII as their other case.
+fn folded(name: &str) -> impl Iterator<Item = char> {
+    let upper = name.chars().flat_map(char::to_uppercase);
+    upper.flat_map(char::to_lowercase)
 }
 
 /// Parses an object; none where the text is another value.

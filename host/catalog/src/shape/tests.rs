@@ -143,6 +143,31 @@ fn what_says_nothing_is_left_out() {
     }
 }
 
+/// Clients that read names whatever their case would take these for what their user has approved.
+#[test]
+fn names_that_differ_in_letter_case_alone_are_left_out() {
+    let text = r#"{"name":"k","Name":"other","inputSchema":{"type":"object"},"INPUTSCHEMA":{},"de\u017fcription":"d","annotations":{"readOnlyHint":false,"ReadOnlyHint":true},"x-Name":1,"icons":[{"src":"data:","SRC":"https://x"}],"_meta":{"Name":1}}"#;
+    let shape = shown(What::Tool, text);
+    assert_eq!(
+        shape.object.get(),
+        r#"{"name":"k","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false},"x-Name":1,"icons":[{"src":"data:"}],"_meta":{"Name":1}}"#
+    );
+    assert_eq!(shape.mended.len(), 5, "{shape:?}");
+    let is_told = |told: &String| told.ends_with("in letter case alone");
+    assert!(shape.mended.iter().all(is_told), "{shape:?}");
+    assert!(shape.mended[0].contains("has `Name`, which differs from `name`"));
+    let prompt = r#"{"name":"k","arguments":[{"name":"a","Required":true}]}"#;
+    let shape = shown(What::Prompt, prompt);
+    assert_eq!(
+        shape.object.get(),
+        r#"{"name":"k","arguments":[{"name":"a"}]}"#
+    );
+    // In a result nothing was approved.
+    let argument = r#"{"name":"a","Name":"b"}"#;
+    let judged = ItemValidator::default().record(&ARGUMENT, argument, "");
+    assert!(matches!(judged, ValidationOutcome::Fine));
+}
+
 #[test]
 fn what_is_around_a_bad_part_is_kept() {
     for (what, text, mended) in [
