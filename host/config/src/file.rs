@@ -26,6 +26,7 @@ use dormouse_text::visible::visible_path;
 use toml_edit::{Document, Item, TableLike};
 
 pub(crate) use self::misplaced_keys::MisplacedKeys;
+pub use self::misplaced_keys::place_of_key;
 use self::server_table::ServerTable;
 pub(crate) use self::text::leads_nowhere;
 pub use self::text::{read, read_of_project};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::slice::from_ref;
 
+use dormouse_config::file::place_of_key;
 use dormouse_config::name::SEPARATOR;
 use dormouse_config::{Configured, ServerConfig};
 use dormouse_policy::exposure::NamedTool;
@@ -37,11 +38,15 @@ impl fmt::Display for UnmatchedName {
             why,
             near,
         } = self;
+        let place = place_of_key(name).filter(|_| *key == "settings");
         let name = name.escape_debug();
         write!(f, "`{key}` of `[{table}]` has `{name}`, and {why}\nhint: ")?;
-        match near {
-            Some(near) => write!(f, "did you mean `{near}`?"),
-            None => f.write_str("correct it, or remove it; what is not known yet may still come"),
+        match (near, place) {
+            (Some(near), _) => write!(f, "did you mean `{near}`?"),
+            (None, Some(place)) => write!(f, "write it into {place}"),
+            (None, None) => {
+                f.write_str("correct it, or remove it; what is not known yet may still come")
+            }
         }
     }
 }
@@ -73,6 +78,9 @@ impl PatternEffect {
         }
     }
 }
+
+/// Sentence on a setting where no plugin could ask for it.
+const NO_PLUGIN: &str = "it has no plugin that could ask for settings";
 
 /// Servers and their tools, as far as they are known.
 struct KnownServers<'s> {
@@ -281,12 +289,15 @@ fn unmatched_in_server(server: &Server) -> Vec<UnmatchedName> {
         }
     }
     // A user's table gives a project's server no settings: these are of the project's file.
-    let listing = server.listed().filter(|_| !config.is_of_project());
-    if let (Some(listing), Some(_)) = (listing, config.component()) {
-        let asked = || requested_settings(&listing.grants).map(|setting| setting.name.as_str());
+    let (grants, why) = match config.component() {
+        Some(_) => (server.listed().map(|listing| &*listing.grants), NO_SETTING),
+        None => (Some(&[][..]), NO_PLUGIN),
+    };
+    if let Some(grants) = grants.filter(|_| !config.is_of_project()) {
+        let asked = || requested_settings(grants).map(|setting| setting.name.as_str());
         let others = config.settings.keys();
         for name in others.filter(|name| !asked().any(|asked| asked == *name)) {
-            unmatched("settings", name, NO_SETTING, nearest(name, asked()));
+            unmatched("settings", name, why, nearest(name, asked()));
         }
     }
     all

@@ -96,6 +96,13 @@ impl MisplacedKeys {
     }
 }
 
+/// Returns where a key belongs of which nothing is known where it is written, if it is one of a table
+/// of Dormouse's beyond doubt.
+#[must_use]
+pub fn place_of_key(key: &str) -> Option<&'static str> {
+    MisplacedKeys::place_of(key, &[])
+}
+
 /// Returns what was probably meant by an unknown key of a table with these keys.
 fn meant<'k>(key: &str, item: &Item, known: &'k [&'k str]) -> Option<&'k str> {
     // What says which tools can be called is a list: a table is none of these that is only like them.

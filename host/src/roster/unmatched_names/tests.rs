@@ -59,6 +59,11 @@ fn what_matches_nothing_is_said_with_what_was_meant() {
             "`settings` of `[servers.time]` has `foo`, and its plugin",
             "correct it",
         ),
+        (
+            "servers.time.settings.deny = ['time__add']",
+            "`settings` of `[servers.time]` has `deny`, and its plugin",
+            "write it into `[exposure]`",
+        ),
     ] {
         // A table is written once.
         let (of_time, more) = match more.strip_prefix("servers.time.") {

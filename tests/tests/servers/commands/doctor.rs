@@ -57,6 +57,22 @@ fn sources_are_told() {
     assert_eq!(all.starts("notes") + all.starts("post"), 0);
 }
 
+/// What was to deny a tool, and is written below the head of the settings, denies nothing.
+#[test]
+fn rules_among_settings_are_told_where_they_belong() {
+    let all = Scripted::new();
+    all.offers("post", &[("add", "Adds.")]);
+    all.own("post", "[servers.post.settings]\ndeny = ['post__add']\n");
+    let rows = all.home.json(&["doctor", "--json"]).unwrap();
+    let told = [
+        "servers post",
+        "`settings` of `[servers.post]` has `deny`",
+        "no plugin",
+        "hint: write it into `[exposure]`",
+    ];
+    says(&rows, "warning", &told);
+}
+
 #[test]
 fn connecting_is_tried_where_asked_for() {
     let all = Scripted::new();
