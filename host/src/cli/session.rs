@@ -54,6 +54,7 @@ impl ProcessSession {
     /// Returns the context of a request to a server.
     pub(super) fn context(&self) -> CallContext {
         CallContext {
+            profile: None,
             session: Some(self.roster.begin_session()),
             cancel: self.cancel.clone(),
             listener: Arc::new(Terminal::new()),

@@ -27,8 +27,6 @@ pub struct AgentCall<'a> {
     pub called_as: Option<ToolAccess>,
     /// Whether it is Dormouse's own tool that connects the server, as the agent was told.
     pub is_discover: bool,
-    /// The profile that the agent has named, if any.
-    pub profile: Option<&'a str>,
 }
 
 /// Returns the reason why a tool is not called by the tool that was used for it: clients decide by
@@ -71,12 +69,12 @@ impl Roster {
     ) -> Result<Answer, OfferRefusal> {
         let AgentCall { server, tool, .. } = call;
         let found = self.current(server)?;
-        let ruled = Arc::new(CallUnderRules::of_agent(&call));
+        let ruled = Arc::new(CallUnderRules::of_agent(&call, &context));
         if call.is_discover && !found.is_discover(tool) {
             return Ok(tool_error(ruled.has_changed()).into());
         }
         // Nothing is started, and nobody asked, for what no agent may call.
-        self.check_rules(&found, tool, call.profile)?;
+        self.check_rules(&found, tool, ruled.profile())?;
         // One of Dormouse's own only reads, whatever an upstream has under that name.
         let is_judged = call.called_as.is_some() || self.snapshot().asks_about_calls(server);
         if is_judged

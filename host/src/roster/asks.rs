@@ -1,9 +1,15 @@
 //! Requests to servers other than calls of tools.
 
+use std::future::ready;
+use std::sync::Arc;
+
 use dormouse_catalog::ListedItem;
 use dormouse_protocol::Answer;
-use dormouse_runtime::{Arguments, Completion, GuestRequest, PromptRequest, ResourceRequest};
+use dormouse_runtime::{
+    Arguments, CallCondition, Completion, ENDED, GuestRequest, PromptRequest, ResourceRequest,
+};
 use dormouse_wit::Function;
+use futures::FutureExt as _;
 use serde_json::{Map, Value};
 
 use super::resources::RequestedUri;
@@ -114,8 +120,39 @@ impl Roster {
         let found = self.server(server)?;
         let found = self.with_inputs(&found, &context).await;
         let found = found.map_err(OfferRefusal::Failed)?;
-        let answer = found.ask(self, wanted, context).await?;
+        // After all that a person may have been waited for.
+        let profile = context.profile.as_deref();
+        self.check_profile_has(server, profile)
+            .map_err(OfferRefusal::Failed)?;
+        let condition = profile.map(|profile| self.while_profile_has(server, profile));
+        let answer = found.ask(self, wanted, context, condition).await?;
         Ok(self.with_shown_uris(&found, asked, answer))
+    }
+
+    /// Checks that a profile has a server as it is now, where one is named.
+    fn check_profile_has(&self, server: &str, profile: Option<&str>) -> Result<(), String> {
+        match self.view(profile).servers().contains_key(server) {
+            true => Ok(()),
+            false => Err(format!(
+                "server `{server}` was not asked: the profile that is served does not have it\n\
+                 hint: `servers` of the profile in dormouse.toml says what it has"
+            )),
+        }
+    }
+
+    /// Returns the condition on which a request goes on that is no call of a tool.
+    fn while_profile_has(&self, server: &str, profile: &str) -> CallCondition {
+        let (server, profile) = (server.to_owned(), profile.to_owned());
+        let roster = self.me.clone();
+        Arc::new(move || {
+            // Where there is no roster any more, nothing is asked either.
+            let roster = roster.upgrade();
+            let checked = roster.map_or_else(
+                || Err(ENDED.to_owned()),
+                |roster| roster.check_profile_has(&server, Some(&profile)),
+            );
+            ready(checked).boxed()
+        })
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct CallUnderRules {
     pub(super) server: String,
     /// The server's name for the tool.
     pub(super) tool: String,
+    /// The profile that its agent has named, if any.
+    profile: Option<Arc<str>>,
     /// The agent's part of it; none where a person calls, who is not asked whether they do.
     agent: Option<CallOfAgent>,
     decided: Mutex<DecidedCall>,
@@ -30,8 +32,6 @@ pub(super) struct CallUnderRules {
 struct CallOfAgent {
     /// The agent's name for the tool.
     name: String,
-    /// The profile that the agent has named, if any.
-    profile: Option<String>,
     /// Access that the tool may have at most.
     called_as: Option<ToolAccess>,
     /// Whether it is of Dormouse's own tool that connects the server, as the agent was told.
@@ -51,27 +51,27 @@ struct DecidedCall {
 
 impl CallUnderRules {
     /// Makes the call of an agent.
-    pub(super) fn of_agent(call: &AgentCall<'_>) -> Self {
+    pub(super) fn of_agent(call: &AgentCall<'_>, context: &CallContext) -> Self {
         let text = call.arguments.text.as_ref();
         let bytes = text.map_or(0, |text| text.get().len());
         let arguments = without_blocking(bytes, || shown_arguments(&call.arguments));
         Self {
             agent: Some(CallOfAgent {
                 name: call.name.to_owned(),
-                profile: call.profile.map(str::to_owned),
                 called_as: call.called_as,
                 is_discover: call.is_discover,
                 arguments,
             }),
-            ..Self::of_person((call.server, call.tool))
+            ..Self::of_person((call.server, call.tool), context)
         }
     }
 
     /// Makes the call of a person, by the names of a server and of its tool.
-    pub(super) fn of_person((server, tool): (&str, &str)) -> Self {
+    pub(super) fn of_person((server, tool): (&str, &str), context: &CallContext) -> Self {
         Self {
             server: server.to_owned(),
             tool: tool.to_owned(),
+            profile: context.profile.clone(),
             agent: None,
             decided: Mutex::default(),
         }
@@ -84,7 +84,7 @@ impl CallUnderRules {
 
     /// Returns the profile that its agent has named, if any.
     pub(super) fn profile(&self) -> Option<&str> {
-        self.agent.as_ref()?.profile.as_deref()
+        self.profile.as_deref()
     }
 
     /// Returns it as its user would be asked about it.

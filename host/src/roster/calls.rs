@@ -49,7 +49,7 @@ impl Roster {
         arguments: Arguments,
         context: CallContext,
     ) -> Result<Answer, OfferRefusal> {
-        let call = Arc::new(CallUnderRules::of_person((server, tool)));
+        let call = Arc::new(CallUnderRules::of_person((server, tool), &context));
         self.call_under_rules(call, arguments, context).await
     }
 

@@ -104,6 +104,7 @@ async fn call(roster: &Roster, server: &str, tool: &str) -> Result<Value, OfferR
         unreachable!()
     };
     let context = CallContext {
+        profile: None,
         session: Some(SessionId(1)),
         cancel: CancellationToken::new(),
         listener: Arc::new(Deaf),

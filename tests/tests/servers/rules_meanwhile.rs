@@ -114,11 +114,11 @@ fn an_answer_does_not_reach_a_server_whose_tool_is_denied_by_then() {
 }
 
 /// Waits until the clients of the profile see a tool no more.
-fn lose_the_tool(server: &Server) {
+fn lose_the_tool(server: &Server, tool: &str) {
     let request = Request::stateless(9, "tools/list", json!({})).at(WORK);
     wait::until("the profile to become another one", || {
         let listed = server.ask(&request)?.result()?;
-        ensure!(!listed.to_string().contains("echo__add"), "{listed}");
+        ensure!(!listed.to_string().contains(tool), "{listed}");
         Ok(())
     })
     .unwrap();
@@ -156,7 +156,7 @@ fn a_call_of_a_session_goes_on_by_what_its_profile_has_then() {
         let asked = events.find(|(_, message)| message["method"] == ASK);
         let (_, asked) = asked.expect("nothing is asked");
         rewrite(&home, "servers = ['echo']", less);
-        lose_the_tool(&server);
+        lose_the_tool(&server, "echo__add");
         let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": chosen("once") });
         let taken = server.ask(&session.message(&answer).at(WORK)).unwrap();
         assert_eq!(taken.status, 202);
@@ -191,8 +191,74 @@ fn a_call_without_a_session_goes_on_by_what_its_profile_has_then() {
     assert!(is_added(&made["result"]), "{made}");
     let yes = begin();
     rewrite(&home, "servers = ['echo']", LESS[0]);
-    lose_the_tool(&server);
+    lose_the_tool(&server, "echo__add");
     let refused = ask(&yes);
     assert!(is_not_in_profile(&refused), "{refused}");
     assert!(!is_added(&refused["result"]), "{refused}");
+}
+
+/// The server is started for the request, and starts for as long as nobody lets it: what its clients may
+/// ask it for is looked at again then, of tools and of all else.
+#[test]
+fn a_request_goes_on_by_what_its_profile_has_when_its_server_is_started() {
+    let all = Scripted::new();
+    let [begun, gate] = ["begun", "gate"].map(|name| all.home.path().join(name));
+    let resource = json!({ "uri": "disk://1", "name": "one" });
+    let offered = json!({ "tools": wipe("One."), "resources": [resource] });
+    all.offers_just("disk", &offered);
+    let wait_for_gate = format!(
+        "touch '{}'; while [ ! -e '{}' ]; do sleep 0.05; done; exec \"$@\"",
+        begun.display(),
+        gate.display()
+    );
+    let mut words = vec![
+        "sh".to_owned(),
+        "-c".to_owned(),
+        wait_for_gate,
+        "sh".to_owned(),
+    ];
+    words.extend(all.words("disk"));
+    let command = format!("command = {}\n", json!(words));
+    all.home.table("disk", &command).unwrap();
+    fs::write(&gate, "").unwrap();
+    all.home.synced("disk").unwrap();
+    let config = fs::read_to_string(all.home.config()).unwrap();
+    let exposure = "[exposure]\nmode = 'direct'\n\n[profiles.work]\nservers = ['disk']\n\n";
+    let config = format!("{exposure}{config}");
+    for (method, params, why) in [
+        (
+            "tools/call",
+            json!({ "name": "disk__wipe", "arguments": {} }),
+            "not in the profile",
+        ),
+        (
+            "resources/read",
+            json!({ "uri": "disk://1" }),
+            "the profile that is served does not have it",
+        ),
+    ] {
+        for is_changed in [false, true] {
+            fs::remove_file(&gate).unwrap();
+            fs::remove_file(&begun).unwrap();
+            fs::write(all.home.config(), &config).unwrap();
+            let server = all.home.serve_http(&[]).unwrap();
+            let request = Request::stateless(1, method, params.clone()).at(WORK);
+            let asked = server.begin(&request).unwrap();
+            wait::until("the server to be started", || {
+                ensure!(begun.exists(), "it is not");
+                Ok(())
+            })
+            .unwrap();
+            if is_changed {
+                rewrite(&all.home, "servers = ['disk']", "servers = ['another']");
+                lose_the_tool(&server, "disk__wipe");
+            }
+            fs::write(&gate, "").unwrap();
+            let answer = asked.answer().unwrap().messages().unwrap().pop().unwrap();
+            let answer = answer.to_string();
+            assert_eq!(answer.contains(why), is_changed, "{method}: {answer}");
+            let is_answered = answer.contains("wipe {}") || answer.contains("from disk");
+            assert_eq!(is_answered, !is_changed, "{method}: {answer}");
+        }
+    }
 }

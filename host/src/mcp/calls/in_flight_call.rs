@@ -147,6 +147,7 @@ impl Host {
                 let untold = is_of_tool.then(|| (session, request.server.clone()));
                 let call = CallContext {
                     session,
+                    profile: self.profile.clone(),
                     cancel: cancel.clone(),
                     listener: listener.clone(),
                 };

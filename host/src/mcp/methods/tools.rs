@@ -185,7 +185,6 @@ impl Host {
             arguments,
         };
         let called_tool = tool.clone();
-        let profile = self.profile.clone();
         let result = self
             .carry_out(
                 request,
@@ -199,7 +198,6 @@ impl Host {
                         arguments: request.arguments,
                         called_as,
                         is_discover,
-                        profile: profile.as_deref(),
                     };
                     let answer = roster.call_for_agent(agent_call, call).await;
                     answer.map_err(|refused| match refused {

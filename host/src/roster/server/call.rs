@@ -72,17 +72,18 @@ impl Server {
         }
     }
 
-    /// Answers a request for something else than a tool.
+    /// Answers a request for something else than a tool, on a condition.
     pub(in super::super) async fn ask(
         &self,
         roster: &Roster,
         wanted: GuestRequest,
         context: CallContext,
+        condition: Option<CallCondition>,
     ) -> Result<Answer, OfferRefusal> {
         let failed = |why: String| OfferRefusal::Failed(why);
         let listing = self.available().map_err(|why| failed(why.to_string()))?;
         let slot = self.started(roster, listing).map_err(failed)?;
-        Ok(self.run(slot, wanted, context, None).await?)
+        Ok(self.run(slot, wanted, context, condition).await?)
     }
 
     async fn run(
