@@ -59,6 +59,12 @@ pub(crate) trait NetworkState: Send + 'static {
     /// Asks the user for secrets that a request with that URL and these headers would have and that have
     /// no text, and waits for the answer.
     fn ask_for_secrets(&mut self, url: Url, headers: HeaderMap) -> impl Future<Output = ()> + Send;
+
+    /// Checks that the running call may go on.
+    ///
+    /// # Errors
+    /// It may not; with the reason.
+    fn check_call(&mut self) -> impl Future<Output = Result<(), String>> + Send;
 }
 
 /// Destination on the network that a guest tries to reach otherwise than by HTTP.

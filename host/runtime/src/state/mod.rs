@@ -13,6 +13,7 @@ mod wasi;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::task::Poll;
 
 use dormouse_protocol::{Answer, AskError, Listener, QuestionLimit, SessionId};
 use dormouse_upstream::Upstream;
@@ -95,6 +96,27 @@ impl Current {
             result = work => Some(result),
             () = self.cancel.cancelled() => None,
         }
+    }
+}
+
+impl Current {
+    /// Checks the condition on which it goes on, while its deadline stands where its user is asked.
+    async fn check(&self) -> Result<(), String> {
+        let Some(condition) = &self.condition else {
+            return Ok(());
+        };
+        let mut checking = condition();
+        if let Poll::Ready(checked) = futures::poll!(&mut checking) {
+            return checked;
+        }
+        let waiting = self.pace.patience.wait();
+        let checked = self.pace.turn.wait(self.unless_cancelled(checking)).await;
+        drop(waiting);
+        // The poll of this call makes epochs advance and the deadline count again, but only at its
+        // start.
+        tokio::task::yield_now().await;
+        let checked = checked.map_err(|error| error.to_string())?;
+        checked.ok_or_else(|| CANCELLED.to_owned())?
     }
 }
 

@@ -78,6 +78,13 @@ impl NetworkState for InstanceState {
     async fn ask_for_secrets(&mut self, url: Url, headers: HeaderMap) {
         self.ask_user_for_secrets(&url, &headers).await;
     }
+
+    async fn check_call(&mut self) -> Result<(), String> {
+        match &self.call {
+            Some(call) => call.check().await,
+            None => Ok(()),
+        }
+    }
 }
 
 impl HttpState for InstanceState {

@@ -128,9 +128,12 @@ async fn handle<T: HttpState>(
                 Ok(()) => {
                     let made = store.data_mut().ctx().table.get(&request)?;
                     if let Some(headers) = outgoing::with_unknown_secrets(&gate, &url, made) {
-                        store.data_mut().ask_for_secrets(url, headers).await;
+                        let asked = store.data_mut().ask_for_secrets(url.clone(), headers);
+                        asked.await;
                     }
-                    None
+                    // After all that a person may have been waited for.
+                    let may = store.data_mut().check_call().await;
+                    may.err().map(|why| gate.refuse_url(url.as_str(), &why))
                 }
             }
         }
