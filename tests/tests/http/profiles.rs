@@ -281,10 +281,12 @@ fn a_change_of_what_a_profile_does_not_have_is_told_to_none_of_its_clients() {
         }
         told
     };
-    while {
+    loop {
         let (_, message) = listened.event().unwrap().expect("the stream ends");
-        message["method"] != "notifications/subscriptions/acknowledged"
-    } {}
+        if message["method"] == "notifications/subscriptions/acknowledged" {
+            break;
+        }
+    }
     let write = |config: &str| {
         let other = home.path().join("other.toml");
         fs::write(&other, config).unwrap();
