@@ -55,17 +55,36 @@ impl Evidence {
         Self { tools, servers }
     }
 
-    /// Returns the tools that have most, at most so many, in no order.
-    pub(crate) fn best(&self, most: usize, is_wanted: &impl Fn(u32) -> bool) -> Vec<u32> {
-        let found = (0..).zip(&self.tools);
-        let found = found.filter(|(tool, sum)| **sum > 0.0 && is_wanted(*tool));
-        let mut found: Vec<(u32, f32)> = found.map(|(tool, sum)| (tool, *sum)).collect();
-        if found.len() > most {
-            found.select_nth_unstable_by(most, |(one, sum), (other, other_sum)| {
-                other_sum.total_cmp(sum).then(one.cmp(other))
-            });
-            found.truncate(most);
+    /// Returns the tools that have most, at most so many, in no order: half of them at most of one
+    /// server, whose tools lie together.
+    pub(crate) fn best(
+        &self,
+        most: usize,
+        server_of: &[u32],
+        is_wanted: &impl Fn(u32) -> bool,
+    ) -> Vec<u32> {
+        let found = (0..).zip(&self.tools).zip(server_of);
+        let found = found.filter(|((tool, sum), _)| **sum > 0.0 && is_wanted(*tool));
+        let found: Vec<_> = found
+            .map(|((tool, sum), server)| (tool, *sum, *server))
+            .collect();
+        let mut best = Vec::new();
+        for of_server in found.chunk_by(|(.., one), (.., other)| one == other) {
+            let mut of_server = of_server.to_vec();
+            keep_best(&mut of_server, most.div_ceil(2));
+            best.append(&mut of_server);
         }
-        found.into_iter().map(|(tool, _)| tool).collect()
+        keep_best(&mut best, most);
+        best.into_iter().map(|(tool, ..)| tool).collect()
+    }
+}
+
+/// Keeps those of tools, each with its sum and its server, that have most, at most so many.
+fn keep_best(found: &mut Vec<(u32, f32, u32)>, most: usize) {
+    if found.len() > most {
+        found.select_nth_unstable_by(most, |(one, sum, _), (other, other_sum, _)| {
+            other_sum.total_cmp(sum).then(one.cmp(other))
+        });
+        found.truncate(most);
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::document::ToolDocument;
 use crate::server_documents::{Occurrence, ServerDocuments};
-use crate::tool_names::letters;
+use crate::tool_names::{folded, letters};
+use crate::weights::MAX_OF_SERVER;
 use crate::word_vectors::WordVector;
 use crate::words::{KeptStems, Stems};
 
@@ -18,6 +19,8 @@ pub struct SearchIndex {
     pub(crate) server_of: Vec<u32>,
     /// Names of the servers.
     pub(crate) servers: Vec<String>,
+    /// Numbers of their tools.
+    pub(crate) tools_of: Vec<usize>,
     /// Folded names of tools, in order: those that agents see and the servers' own.
     pub(crate) names: Vec<ToolName>,
     /// Places of stems in `terms`.
@@ -33,6 +36,9 @@ pub struct SearchIndex {
 
 /// A name of a tool.
 pub(crate) struct ToolName {
+    /// The name as agents or its server write it.
+    pub(crate) written: String,
+    /// The name without case and separators.
     pub(crate) name: String,
     pub(crate) letters: u64,
     pub(crate) tool: u32,
@@ -95,6 +101,7 @@ impl SearchIndex {
             positions,
             server_of: Vec::new(),
             servers: Vec::new(),
+            tools_of: Vec::new(),
             names: Vec::new(),
             term_ids: HashMap::new(),
             terms: Vec::new(),
@@ -107,8 +114,12 @@ impl SearchIndex {
         }
         index.names.sort_by(|one, other| one.name.cmp(&other.name));
         let number = index.server_of.len() as f32;
+        let server_of = |one: &Occurrence| index.server_of.get(one.tool as usize);
         for term in &mut index.terms {
-            let tools = term.occurrences.len() as f32;
+            let servers = term.occurrences.as_slice();
+            let servers = servers.chunk_by(|one, other| server_of(one) == server_of(other));
+            let tools: usize = servers.map(|tools| tools.len().min(MAX_OF_SERVER)).sum();
+            let tools = tools as f32;
             term.rarity = (1.0 + (number - tools + 0.5) / (tools + 0.5)).ln();
         }
         let vectors = (0..).zip(&index.terms);
@@ -123,13 +134,18 @@ impl SearchIndex {
         let server = number(self.servers.len());
         let first = self.server_of.len();
         self.servers.push(part.server.clone());
+        self.tools_of.push(part.len());
         for (tool, names) in (number(first)..).zip(&part.names) {
             let mut names = vec![&names.shown, &names.own];
             names.dedup();
-            self.names.extend(names.into_iter().map(|name| ToolName {
-                name: name.clone(),
-                letters: letters(name),
-                tool,
+            self.names.extend(names.into_iter().map(|written| {
+                let name = folded(written);
+                ToolName {
+                    written: written.clone(),
+                    letters: letters(&name),
+                    name,
+                    tool,
+                }
             }));
             self.server_of.push(server);
             self.tool_terms.push(Vec::new());

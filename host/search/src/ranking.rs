@@ -7,8 +7,8 @@ use crate::candidate::{Candidate, MAX_SCORE, candidates};
 use crate::evidence::Evidence;
 use crate::index::SearchIndex;
 use crate::query::{query_words, read_part};
-use crate::tool_names::name_matches;
-use crate::weights::{COMPANION, SAME_SERVER};
+use crate::tool_names::{NameMatch, name_matches};
+use crate::weights::{BEYOND_SHARE, COMPANION, SAME_SERVER, page_share};
 
 /// Fewest tools that are compared closely, where so many have a word of the query.
 const MIN_COMPARED: usize = 300;
@@ -44,9 +44,10 @@ impl SearchIndex {
     /// Returns the tools that fit a query, the best first; of equal ones, in their order. Any text is
     /// a query; of a long one, its beginning is read.
     ///
-    /// A tool comes before all others if the query is its name, or one of the query's words that are
-    /// written as names is; then come those whose name begins with the query, and those that differ
-    /// from it by one letter.
+    /// A tool comes before all others if the query is its name, or one of the query's words that have
+    /// an underscore is; then come those whose name is another one by case and separators alone, begins
+    /// with the query or differs from it by one letter, of each server so many that others that fit are
+    /// on the first page.
     pub fn search(&self, query: &str, options: &SearchOptions<'_>) -> Vec<SearchHit> {
         let query = read_part(query);
         let server = options.server.map(|wanted| {
@@ -60,21 +61,25 @@ impl SearchIndex {
             }
         };
         let words = query_words(query, self);
-        let names = name_matches(query, self, &is_wanted);
+        let names = name_matches(query, self, options.limit, &is_wanted);
         let evidence = Evidence::new(&words, self);
-        let mut tools = evidence.best(options.limit.max(MIN_COMPARED), &is_wanted);
+        let most = options.limit.max(MIN_COMPARED);
+        let mut tools = evidence.best(most, &self.server_of, &is_wanted);
         tools.extend(names.keys());
         tools.sort_unstable();
         tools.dedup();
         let mut candidates = candidates(&tools, &words, &evidence, self);
         lift_companions(&mut candidates);
-        share_page(&mut candidates);
-        let hits = candidates.iter().map(|candidate| {
+        for candidate in &mut candidates {
             let bonus = names.get(&candidate.tool).map_or(0.0, |name| name.bonus());
+            candidate.score = bonus + candidate.score / MAX_SCORE;
+        }
+        share_page(&mut candidates, &names, self);
+        let hits = candidates.iter().map(|candidate| {
             let tool = self.positions.get(candidate.tool as usize);
             SearchHit {
                 tool: tool.copied().unwrap_or_default(),
-                score: bonus + candidate.score / MAX_SCORE,
+                score: candidate.score,
             }
         });
         let mut hits: Vec<_> = hits.filter(|hit| hit.score > 0.0).collect();
@@ -98,14 +103,26 @@ fn lift_companions(candidates: &mut [Candidate]) {
 }
 
 /// Takes a little from each tool for every better one of its server, so that one server does not
-/// fill a page where others fit about as well.
-fn share_page(candidates: &mut [Candidate]) {
+/// fill a page where others fit about as well, and nearly all beyond the server's share of a page, so
+/// that it does not fill one where others fit at all. Names that the query has written out are beside
+/// that: no server has more of them than the query.
+fn share_page(candidates: &mut [Candidate], names: &HashMap<u32, NameMatch>, index: &SearchIndex) {
     candidates.sort_by(|one, other| better(one.score, other.score).then(one.tool.cmp(&other.tool)));
-    let mut factors: HashMap<u32, f32> = HashMap::new();
+    let mut shares: HashMap<u32, (f32, usize)> = HashMap::new();
     for candidate in candidates {
-        let factor = factors.entry(candidate.server).or_insert(1.0);
+        if names.get(&candidate.tool) == Some(&NameMatch::Exact) {
+            continue;
+        }
+        let (factor, left) = shares.entry(candidate.server).or_insert_with(|| {
+            let tools = index.tools_of.get(candidate.server as usize).copied();
+            (1.0, page_share(tools.unwrap_or_default()))
+        });
+        if *left == 0 {
+            candidate.score *= BEYOND_SHARE;
+        }
         candidate.score *= *factor;
         *factor *= SAME_SERVER;
+        *left = left.saturating_sub(1);
     }
 }
 

@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::document::ToolDocument;
 use crate::schema_words::SchemaWords;
 use crate::stop_words::is_stop_word;
-use crate::tool_names::folded;
 use crate::weights::{FIELDS, MAX_REPEATED, PAIR, SATURATION, ToolField};
 use crate::words::{KeptStems, words};
 
 /// Number of the way in which tools are analysed: what another one has made is of no use.
-const ANALYSIS: u32 = 1;
+const ANALYSIS: u32 = 2;
 
 /// Most bytes of descriptions and schemas that are read of one server; of the tools behind them, the
 /// names and titles are read.
@@ -33,7 +32,7 @@ pub struct ServerDocuments {
     pub(crate) terms: Vec<(String, Vec<Occurrence>)>,
 }
 
-/// Names of a tool, folded so that case and separators do not count.
+/// Names of a tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Names {
     /// The name by which agents call it.
@@ -77,8 +76,8 @@ impl ServerDocuments {
                 document.input_schema = None;
             }
             names.push(Names {
-                shown: folded(document.name),
-                own: folded(document.own_name),
+                shown: document.name.to_owned(),
+                own: document.own_name.to_owned(),
             });
             for (stem, (weight, in_name)) in tool_terms(server, &document, stems) {
                 let occurrence = Occurrence {
@@ -175,7 +174,13 @@ fn tool_terms(
         for (stem, count) in counts {
             let is_word = !stem.contains(' ');
             let (sum, in_name) = terms.entry(stem).or_default();
-            *sum += weight.weight * count.min(MAX_REPEATED) / longer;
+            // Who repeats a word in a name means to be found by it.
+            let most = if field == ToolField::Name {
+                1.0
+            } else {
+                MAX_REPEATED
+            };
+            *sum += weight.weight * count.min(most) / longer;
             *in_name |= is_word && field == ToolField::Name;
         }
     }

@@ -1,6 +1,6 @@
 //! Names of tools: found by the whole of them, by their beginning, and with one letter mistyped.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::index::{SearchIndex, ToolName};
 
@@ -11,9 +11,6 @@ const MAX_NAME_BYTES: usize = 256;
 /// first, in bytes.
 const MIN_BEGINNING: usize = 4;
 
-/// Most names that are like a query in one way.
-const MAX_MATCHES: usize = 300;
-
 /// Likeness of a query and a name; the better is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(crate) enum NameMatch {
@@ -21,8 +18,10 @@ pub(crate) enum NameMatch {
     OneLetterOff,
     /// The name begins with it: by how much of the name it is.
     Beginning(f32),
-    /// It is the name, or one of its words that are written as names is.
+    /// It is the name but for case and separators, or one of its words that are written as names is.
     Same,
+    /// It is the name as it is written, or one of its words is.
+    Exact,
 }
 
 impl NameMatch {
@@ -32,57 +31,108 @@ impl NameMatch {
             Self::OneLetterOff => 1.0,
             Self::Beginning(share) => 2.0 + share,
             Self::Same => 4.0,
+            Self::Exact => 8.0,
         }
     }
 }
 
-/// Returns the tools that are wanted with a name that is like a query.
-pub(crate) fn name_matches(
-    query: &str,
-    index: &SearchIndex,
-    is_wanted: &impl Fn(u32) -> bool,
-) -> HashMap<u32, NameMatch> {
-    let mut matches: HashMap<u32, NameMatch> = HashMap::new();
-    let mut add = |tool: u32, matched: NameMatch| {
-        let known = matches.entry(tool).or_insert(matched);
+/// Names that a query may have written out.
+struct WrittenNames<'q> {
+    /// As they are written.
+    written: HashSet<&'q str>,
+    /// Without case and separators.
+    folded: BTreeSet<String>,
+}
+
+impl<'q> WrittenNames<'q> {
+    /// Reads a query. Of a sentence, words with an underscore are names: `e-mail`, `main.rs` and
+    /// `https://` are words, and who names a tool so is not to be found by them.
+    fn read(query: &'q str) -> Self {
+        let words = query.split_whitespace();
+        let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_'));
+        let words = words.filter(|word| word.contains('_'));
+        let written: HashSet<_> = words.chain([query, query.trim()]).collect();
+        let mut folded: BTreeSet<_> = written.iter().map(|name| folded(name)).collect();
+        folded.remove("");
+        Self { written, folded }
+    }
+}
+
+/// Tools with a name that is like a query.
+struct NameMatches<'i> {
+    index: &'i SearchIndex,
+    found: HashMap<u32, NameMatch>,
+}
+
+impl NameMatches<'_> {
+    fn add(&mut self, tool: u32, matched: NameMatch) {
+        let known = self.found.entry(tool).or_insert(matched);
         if *known < matched {
             *known = matched;
         }
-    };
-    let wanted = |name: &&ToolName| is_wanted(name.tool);
-    for word in query.split_whitespace() {
-        // A word of a sentence is a name only where it is written as one.
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        if word.contains(['_', '-', '.', '/', ':']) {
-            let word = folded(word);
-            let same = names_with(&word, index).filter(wanted);
-            same.take(MAX_MATCHES)
-                .for_each(|name| add(name.tool, NameMatch::Same));
+    }
+
+    /// Adds tools whose names are alike in one way: of each server so many at most, so that names of
+    /// one take the place of no other's.
+    fn add_alike<'n>(
+        &mut self,
+        names: impl Iterator<Item = &'n ToolName>,
+        most: usize,
+        matched: impl Fn(&ToolName) -> NameMatch,
+    ) {
+        let mut of_server: HashMap<u32, usize> = HashMap::new();
+        for name in names {
+            let server = self.index.server_of.get(name.tool as usize);
+            let number = of_server.entry(server.copied().unwrap_or_default());
+            let number = number.or_default();
+            if *number < most {
+                *number += 1;
+                self.add(name.tool, matched(name));
+            }
         }
     }
+}
+
+/// Returns the tools that are wanted with a name that is like a query, of each server so many at most
+/// that are like it in one way, beside those whose name is written there.
+pub(crate) fn name_matches(
+    query: &str,
+    index: &SearchIndex,
+    most: usize,
+    is_wanted: &impl Fn(u32) -> bool,
+) -> HashMap<u32, NameMatch> {
+    let mut matches = NameMatches {
+        index,
+        found: HashMap::new(),
+    };
+    let wanted = |name: &&ToolName| is_wanted(name.tool);
+    let written = WrittenNames::read(query);
+    let is_written = |name: &&ToolName| written.written.contains(name.written.as_str());
+    for word in &written.folded {
+        let same = names_with(word, index).filter(wanted);
+        let exact = same.filter(is_written);
+        exact.for_each(|name| matches.add(name.tool, NameMatch::Exact));
+        let same = names_with(word, index).filter(wanted);
+        matches.add_alike(same, most, |_| NameMatch::Same);
+    }
     let query = folded(query);
-    let same = names_with(&query, index).filter(wanted);
-    same.take(MAX_MATCHES)
-        .for_each(|name| add(name.tool, NameMatch::Same));
     if query.len() < MIN_BEGINNING {
-        return matches;
+        return matches.found;
     }
     let begun = names_from(&query, index).iter();
     let begun = begun.take_while(|name| name.name.starts_with(&query));
     let mut begun: Vec<_> = begun.filter(wanted).collect();
     // Those that have least behind it.
     begun.sort_by_key(|name| name.name.len());
-    for name in begun.into_iter().take(MAX_MATCHES) {
-        let share = query.len() as f32 / name.name.len() as f32;
-        add(name.tool, NameMatch::Beginning(share));
-    }
+    matches.add_alike(begun.into_iter(), most, |name| {
+        NameMatch::Beginning(query.len() as f32 / name.name.len() as f32)
+    });
     let letters = letters(&query);
     let off = index.names.iter().filter(|name| {
         (name.letters ^ letters).count_ones() <= 2 && is_one_letter_off(&name.name, &query)
     });
-    let off = off.filter(wanted).take(MAX_MATCHES);
-    off.for_each(|name| add(name.tool, NameMatch::OneLetterOff));
-    matches
+    matches.add_alike(off.filter(wanted), most, |_| NameMatch::OneLetterOff);
+    matches.found
 }
 
 /// Returns the names that are not before one, in their order.

@@ -117,5 +117,21 @@ pub(crate) const COMPANION: f32 = 0.6;
 /// Factor for each better tool of the same server: a page is shared by those that fit about as well.
 pub(crate) const SAME_SERVER: f32 = 0.98;
 
+/// Factor for the tools of a server beyond its share of a page: less than what tells a tool that fits,
+/// by whatever name and words, from one that fits at all.
+pub(crate) const BEYOND_SHARE: f32 = 0.01;
+
+/// Most tools of one server that count where it is said how rare a word is: a server with many takes
+/// nothing from the words of others by saying them.
+pub(crate) const MAX_OF_SERVER: usize = 30;
+
+/// Returns a server's share of a page of ten: how many of its tools come before those of others that
+/// fit less. Who has many tools has as many chances to be found.
+pub(crate) fn page_share(tools: usize) -> usize {
+    600_usize
+        .checked_div(tools)
+        .map_or(9, |share| share.clamp(3, 9))
+}
+
 /// Most times that a word counts in one field.
 pub(crate) const MAX_REPEATED: f32 = 2.0;
