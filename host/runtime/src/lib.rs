@@ -116,7 +116,7 @@ impl Runtime {
     /// # Errors
     /// The file cannot be read, is no component, or could not be started.
     pub fn prepare(&self, path: &Path) -> Result<Vec<NotOffered>, String> {
-        let code = ComponentLocation::File(path.to_owned());
+        let code = ComponentLocation::File(path.to_owned(), None);
         let ready = self.loader.component(&code, InstanceOrigin::Demand)?;
         Ok(loader::link(ready.machine, &ready.component)?.not_offered)
     }

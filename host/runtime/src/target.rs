@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dormouse_catalog::read;
+use dormouse_catalog::{Stamp, read};
 use dormouse_egress::SentSecrets;
 use dormouse_files::ownership;
 use dormouse_files::regular::open_and_read_regular_file;
@@ -58,8 +58,9 @@ pub struct Target {
 /// Location of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ComponentLocation {
-    /// In a file.
-    File(PathBuf),
+    /// In a file, with its stamp when its declaration was read; none where nothing is known of it but
+    /// what the file has.
+    File(PathBuf, Option<Stamp>),
     /// In this program: the bridge, which passes everything on to its upstream.
     Bridge,
 }
@@ -74,7 +75,7 @@ impl ComponentLocation {
     /// Its file is not there, or is larger than any component may be.
     pub(crate) fn size(&self) -> io::Result<u64> {
         match self {
-            Self::File(path) => match std::fs::metadata(path)?.len() {
+            Self::File(path, _) => match std::fs::metadata(path)?.len() {
                 size if size <= read::LIMIT => Ok(size),
                 size => Err(io::Error::new(
                     io::ErrorKind::FileTooLarge,
@@ -91,14 +92,21 @@ impl ComponentLocation {
     /// Returns the component's bytes.
     ///
     /// # Errors
-    /// Its file cannot be read, is not there, or has more than `max_bytes`.
+    /// Its file cannot be read, is not there, has more than `max_bytes`, or is another one than its
+    /// declaration was read of: what its user has agreed to, they have agreed to for that one.
     pub fn bytes(&self, max_bytes: u64) -> io::Result<Cow<'static, [u8]>> {
         match self {
-            Self::File(path) => {
+            Self::File(path, known) => {
                 let read = open_and_read_regular_file(path, max_bytes)?;
                 let (file, bytes) = read.ok_or(io::ErrorKind::NotFound)?;
                 // It may have been put there after its declaration was read.
-                ownership::check_program(path, &file.metadata()?)?;
+                let metadata = file.metadata()?;
+                ownership::check_program(path, &metadata)?;
+                if known.is_some_and(|known| known != Stamp::of(&metadata)) {
+                    return Err(io::Error::other(
+                        "it has changed since its declaration was read\nhint: call it again",
+                    ));
+                }
                 Ok(Cow::Owned(bytes))
             }
             Self::Bridge => Ok(Cow::Borrowed(BRIDGE)),
@@ -109,7 +117,7 @@ impl ComponentLocation {
 impl fmt::Display for ComponentLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => write!(f, "`{}`", visible_path(path)),
+            Self::File(path, _) => write!(f, "`{}`", visible_path(path)),
             Self::Bridge => f.write_str("the bridge"),
         }
     }

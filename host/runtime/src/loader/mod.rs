@@ -310,7 +310,7 @@ fn stands_alone(machine: &Machine, component: &Component, target: &Target) -> Re
         Some((name, _)) => {
             let server = &target.server;
             let file = match &target.code {
-                ComponentLocation::File(file) => visible_path(file),
+                ComponentLocation::File(file, _) => visible_path(file),
                 ComponentLocation::Bridge => "FILE".to_owned(),
             };
             Err(format!(

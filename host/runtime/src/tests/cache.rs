@@ -66,7 +66,7 @@ async fn a_cache_entry_that_is_not_its_own_is_compiled_again() {
     let code = ODD.replace("60000", "50000");
     std::fs::write(&path, wat::parse_str(code).unwrap()).unwrap();
     let mut target = place.target();
-    target.code = ComponentLocation::File(path);
+    target.code = ComponentLocation::File(path, None);
     copied(&kept, &other);
     std::fs::remove_file(compiled(&other)).unwrap();
     place.good(&runtime(other.clone()).slot(target)).await;

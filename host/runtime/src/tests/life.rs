@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dormouse_catalog::Stamp;
 use dormouse_protocol::SessionId;
 use dormouse_wit::Instance;
 use serde_json::json;
 
-use super::{cause, place, runtime};
-use crate::{Cause, Phase, Slot};
+use super::{ODD, cause, place, runtime};
+use crate::{Cause, ComponentLocation, Phase, Slot};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_made_before_the_first_call() {
@@ -122,4 +123,33 @@ async fn a_failed_start_is_told_and_not_repeated_at_once() {
             .await,
     );
     assert!(matches!(afresh, Cause::Load(_)), "{afresh}");
+}
+
+/// Another file that is there by the time of the start would run with what its user has agreed to for the
+/// one whose declaration was read.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_has_changed_since_its_declaration_was_read_is_not_run() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let slot = || {
+        let stamp = Stamp::of(&std::fs::metadata(&place.path).unwrap());
+        let mut target = place.target();
+        target.code = ComponentLocation::File(place.path.clone(), Some(stamp));
+        runtime.slot(target)
+    };
+    let (loaded, asleep) = (slot(), slot());
+    place.good(&loaded).await;
+    let other = place.dir.path().join("other.wasm");
+    let code = ODD.replace("60000", "50000");
+    std::fs::write(&other, wat::parse_str(code).unwrap()).unwrap();
+    std::fs::rename(&other, &place.path).unwrap();
+    let call = place.call("add", json!({ "a": 1, "b": 1 }));
+    let why = cause(asleep.call(call).await).to_string();
+    assert!(
+        why.contains("it has changed since its declaration was read"),
+        "{why}"
+    );
+    // What is loaded is what was read, and the new file is what is read now.
+    place.good(&loaded).await;
+    place.good(&slot()).await;
 }

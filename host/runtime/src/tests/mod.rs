@@ -92,7 +92,7 @@ impl Place {
     fn target(&self) -> Target {
         Target {
             server: "odd".into(),
-            code: ComponentLocation::File(self.path.clone()),
+            code: ComponentLocation::File(self.path.clone(), None),
             upstream: None,
             instance: Instance::PerCall,
             functions: self

@@ -45,7 +45,7 @@ impl Server {
         Ok(roster.runtime.slot(Target {
             server: self.config.name.clone(),
             code: match config.component() {
-                Some(file) => ComponentLocation::File(file.to_owned()),
+                Some(file) => ComponentLocation::File(file.to_owned(), self.stamp),
                 None => ComponentLocation::Bridge,
             },
             upstream,
