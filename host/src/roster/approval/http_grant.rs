@@ -41,15 +41,16 @@ pub(in crate::roster) struct PluginGrants {
 
 impl PluginGrants {
     /// Makes those of a plugin, with the answers that were given before: not where it is another
-    /// plugin by now, or where the configuration grants less than it did.
+    /// plugin by now, and without those that the configuration does not grant any more.
     pub(in crate::roster) fn of(
         plugin: Option<AskedPlugin>,
         configured: &[HttpGrant],
         before: Option<&Self>,
     ) -> Self {
-        let before = before.filter(|before| {
-            plugin.is_some() && before.plugin == plugin && before.is_within(configured)
-        });
+        let before = before.filter(|before| plugin.is_some() && before.plugin == plugin);
+        if let Some(before) = before {
+            before.take_back_missing(configured);
+        }
         Self {
             plugin,
             configured: configured.to_vec(),
@@ -67,16 +68,25 @@ impl PluginGrants {
         })
     }
 
-    /// Takes what the configuration grants the plugin now. Returns whether that is no less than before.
+    /// Takes what the configuration grants the plugin now, and takes back what was given of that which
+    /// it does not grant any more. Returns whether there was any of that.
     pub(super) fn configure(&mut self, configured: &[HttpGrant]) -> bool {
-        let is_kept = self.is_within(configured);
+        let is_less = self.take_back_missing(configured);
         self.configured = configured.to_vec();
-        is_kept
+        is_less
     }
 
-    fn is_within(&self, configured: &[HttpGrant]) -> bool {
-        let mut before = self.configured.iter();
-        before.all(|old| configured.contains(old))
+    /// Takes back what was given of grants that the configuration had and has no more: what a user
+    /// always allows ends with its line. What they have refused stays refused.
+    fn take_back_missing(&self, configured: &[HttpGrant]) -> bool {
+        let before = self.configured.iter();
+        let missing: Vec<_> = before.filter(|old| !configured.contains(old)).collect();
+        self.session.take_back(|given| {
+            missing.iter().any(|old| {
+                let (one, other) = (std::slice::from_ref(*old), std::slice::from_ref(given));
+                given.is_within(one) || old.is_within(other)
+            })
+        })
     }
 
     pub(in crate::roster) fn session(&self) -> Arc<SessionGrants> {
@@ -234,14 +244,41 @@ mod tests {
             })
         };
         let before = PluginGrants::of(plugin("/a.wasm", 1), &one, None);
+        before.session.grant(one[0].clone());
         let same = |plugin, configured: &[HttpGrant]| {
             let now = PluginGrants::of(plugin, configured, Some(&before));
             Arc::ptr_eq(&now.session, &before.session)
         };
         let path = || plugin("/a.wasm", 1);
         assert!(same(path(), &one) && same(path(), &two));
-        assert!(!same(path(), &[]) && !same(plugin("/b.wasm", 1), &one));
+        assert!(!same(plugin("/b.wasm", 1), &one));
         assert!(!same(plugin("/a.wasm", 2), &one), "another file");
+        let is_given = || before.session.take_back(|_| true);
+        assert!(is_given(), "nothing was taken back");
+        before.session.grant(one[0].clone());
+        assert!(same(path(), &[]) && !is_given());
+    }
+
+    #[test]
+    fn what_the_configuration_grants_no_more_takes_back_what_was_given_of_it_and_nothing_else() {
+        let grant = |text: &str| -> HttpGrant { text.parse().unwrap() };
+        let all = ["https://a.example", "GET https://b.example/one"].map(grant);
+        for (left, given, is_taken) in [
+            (&all[..], "https://a.example", false),
+            (&all[1..], "https://a.example", true),
+            (&all[1..], "GET https://a.example/below", true),
+            (&all[1..], "GET https://b.example/one", false),
+            (&all[1..], "GET https://c.example", false),
+            (&all[..1], "https://b.example", true),
+            (&all[..1], "POST https://b.example/one", false),
+        ] {
+            let mut grants = PluginGrants::of(None, &all, None);
+            grants.session.grant(grant(given));
+            assert_eq!(grants.configure(left), is_taken, "{given} of {left:?}");
+            assert!(!grants.configure(left), "{given} of {left:?}");
+            let is_left = grants.session.take_back(|_| true);
+            assert_eq!(is_left, !is_taken, "{given} of {left:?}");
+        }
     }
 
     #[test]
@@ -259,8 +296,9 @@ mod tests {
             requests: Vec::new(),
         };
         let mut grants = PluginGrants::of(Some(plugin), &[], None);
-        assert!(grants.configure(std::slice::from_ref(&grant)));
-        assert!(!grants.configure(&[]), "the line was there meanwhile");
+        assert!(!grants.configure(std::slice::from_ref(&grant)));
+        grants.session.grant(grant);
+        assert!(grants.configure(&[]), "the line was there meanwhile");
         let is_of = |path: Option<&str>, stamp| grants.is_of(path.map(Path::new), stamp);
         assert!(is_of(Some("/a.wasm"), Some(stamp)) && is_of(Some("/a.wasm"), None));
         // Also where no file is read, as of a URL.

@@ -28,31 +28,32 @@ impl Roster {
     }
 
     /// Adds to a server's configuration what its plugin was given, whose file has that stamp now; none
-    /// where it cannot be read. Forgets what another component was given, and what was given to one that
-    /// the configuration grants less than it did: what a user always allows is written there, and ends
-    /// with its line. Calls that have something of what is forgotten end.
+    /// where it cannot be read. Forgets what another component was given, and what was given of that
+    /// which the configuration grants no more: what a user always allows is written there, and ends with
+    /// its line. Calls that have something of what is forgotten end.
     pub(in crate::roster) fn add_session_answers(
         &self,
         server: &mut ServerConfig,
         stamp: Option<Stamp>,
     ) {
-        let ended = self.ended_grants(server, stamp);
-        if ended.is_some_and(|ended| ended.session().take_back(|_| true)) {
+        if self.take_back_ended(server, stamp) {
             self.end_all_calls(&server.name);
         }
         self.answered_inputs.add_to(server, stamp);
     }
 
-    /// Removes the requests that a server's plugin was granted for the session, where it is another one
-    /// or is configured to be granted less than before.
-    fn ended_grants(&self, server: &ServerConfig, stamp: Option<Stamp>) -> Option<PluginGrants> {
+    /// Takes back the requests that a server's plugin was granted for the session: all of them where it
+    /// is another one, else those that the configuration grants no more. Returns whether there were any.
+    fn take_back_ended(&self, server: &ServerConfig, stamp: Option<Stamp>) -> bool {
         let mut all = self.plugin_grants.lock();
-        let grants = all.get_mut(&server.name)?;
-        let is_same = grants.is_of(server.component(), stamp);
-        match is_same && grants.configure(&server.grants.http) {
-            true => None,
-            false => all.remove(&server.name),
+        let Some(grants) = all.get_mut(&server.name) else {
+            return false;
+        };
+        if grants.is_of(server.component(), stamp) {
+            return grants.configure(&server.grants.http);
         }
+        let ended = all.remove(&server.name);
+        ended.is_some_and(|ended| ended.session().take_back(|_| true))
     }
 
     /// Takes back what a plugin was given for the session, and ends its calls where there was any of
