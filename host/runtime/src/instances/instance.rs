@@ -202,6 +202,7 @@ impl Live {
         drop(charge);
         self.store.data_mut().call_memory = None;
         self.store.data().output.end();
+        self.store.data().network.end();
         let returned = ended(&self.store, target, called)?;
         self.sound = true;
         let ended = self.store.data_mut().call.take();

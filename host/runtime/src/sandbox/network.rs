@@ -1,7 +1,10 @@
 //! Network for guests: HTTP as far as it is granted; every other access is refused, with the reason.
 //! The only place that decides on a guest's access to the network.
 
-use std::fmt;
+mod call_grants;
+mod destination;
+mod sockets;
+
 use std::sync::Arc;
 
 use dormouse_egress::{GrantedHttp, GrantedReach, HttpRefusal};
@@ -10,14 +13,13 @@ use dormouse_text::log_text::escaped;
 use dormouse_upstream::auth::NotLoggedIn;
 use hyper::HeaderMap;
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 use url::Url;
-use wasmtime::component::{Linker, Resource};
-use wasmtime_wasi::p2::bindings::sockets::ip_name_lookup::{Network, ResolveAddressStream};
-use wasmtime_wasi::p2::bindings::sockets::network::{ErrorCode, IpAddressFamily};
-use wasmtime_wasi::p2::{TcpSocket, UdpSocket};
 
+use self::call_grants::CallGrants;
+use self::destination::Destination;
+pub(super) use self::sockets::add_to_linker;
 use super::InstanceOutput;
-use super::wasi::WASI_VERSION;
 
 /// Most destinations of one instance that are logged, each once: a guest may try many.
 const MAX_LOGGED_DESTINATIONS: usize = 8;
@@ -67,25 +69,12 @@ pub(crate) trait NetworkState: Send + 'static {
     fn check_call(&mut self) -> impl Future<Output = Result<(), String>> + Send;
 }
 
-/// Destination on the network that a guest tries to reach otherwise than by HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Destination<'a> {
-    /// Addresses of a host, by its name.
-    Name(&'a str),
-    /// Any address, by a TCP connection.
-    Tcp,
-    /// Any address, by UDP datagrams.
-    Udp,
-}
-
-impl fmt::Display for Destination<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => write!(f, "a lookup of the name `{name}`"),
-            Self::Tcp => f.write_str("a TCP socket"),
-            Self::Udp => f.write_str("a UDP socket"),
-        }
-    }
+/// HTTP request that is granted.
+pub(crate) struct GrantedRequest {
+    pub(crate) url: Url,
+    pub(crate) reach: GrantedReach,
+    /// End of the running call, where it is granted for that alone.
+    pub(crate) end: Option<CancellationToken>,
 }
 
 /// HTTP request that is denied as it is.
@@ -123,7 +112,7 @@ struct NetworkUse {
     /// Bytes of their bodies, and of those of their responses.
     bytes: u64,
     /// Grants that the user has given for this call.
-    once: Vec<HttpGrant>,
+    once: CallGrants,
 }
 
 impl NetworkGate {
@@ -148,12 +137,20 @@ impl NetworkGate {
     /// Begins another call: earlier refusals are not the cause of its failure, and what was sent
     /// before does not count.
     pub(crate) fn begin(&self) {
+        self.end();
         let mut state = self.shared.state.lock();
         let logged = std::mem::take(&mut state.logged);
         *state = NetworkUse {
             logged,
             ..NetworkUse::default()
         };
+    }
+
+    /// Ends the running call: what is granted for it alone is so no more, and its requests that went out
+    /// by that end, whatever of them the guest has kept.
+    pub(crate) fn end(&self) {
+        let once = std::mem::take(&mut self.shared.state.lock().once);
+        once.end.cancel();
     }
 
     /// Returns the last refusal of the running call, as text for the reader of its error.
@@ -177,7 +174,7 @@ impl NetworkGate {
         &self.shared.http
     }
 
-    /// Returns the URL of an HTTP request, and how far the request may reach.
+    /// Returns an HTTP request's URL, how far it may reach, and for how long.
     ///
     /// # Errors
     /// The request is denied.
@@ -185,7 +182,7 @@ impl NetworkGate {
         &self,
         method: &str,
         url: &str,
-    ) -> Result<(Url, GrantedReach), Box<DeniedRequest>> {
+    ) -> Result<GrantedRequest, Box<DeniedRequest>> {
         let denied = |why: String, askable| {
             let url = url.to_owned();
             Box::new(DeniedRequest { url, why, askable })
@@ -210,8 +207,15 @@ impl NetworkGate {
         }
         let http = &self.shared.http;
         let once = self.shared.state.lock().once.clone();
-        match http.reach(method, &parsed, &once) {
-            Ok(reach) => Ok((parsed, reach)),
+        match http.reach(method, &parsed, &once.granted) {
+            Ok(reach) => {
+                let is_lasting = http.reach(method, &parsed, &[]) == Ok(reach);
+                Ok(GrantedRequest {
+                    url: parsed,
+                    reach,
+                    end: (!is_lasting).then_some(once.end),
+                })
+            }
             Err(refused) => Err(denied(self.why(&refused), http.askable(method, &parsed))),
         }
     }
@@ -223,7 +227,7 @@ impl NetworkGate {
 
     /// Grants requests for the running call.
     pub(crate) fn grant_once(&self, granted: HttpGrant) {
-        self.shared.state.lock().once.push(granted);
+        self.shared.state.lock().once.granted.push(granted);
     }
 
     /// Counts a request.
@@ -358,48 +362,6 @@ fn shown_origin(url: &str) -> String {
         .rsplit_once('@')
         .map_or(authority, |(_, host)| host);
     format!("{scheme}://{host}")
-}
-
-/// Result of a function of `wasi:sockets`.
-type SocketResult<T> = Result<T, ErrorCode>;
-
-/// Replaces wasmtime's functions that reach the network with ones that refuse.
-///
-/// # Errors
-/// They cannot be defined.
-pub(super) fn add_to_linker<T: NetworkState>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    linker
-        .instance(&format!("wasi:sockets/tcp-create-socket@{WASI_VERSION}"))?
-        .func_wrap(
-            "create-tcp-socket",
-            |mut store, (_,): (IpAddressFamily,)| {
-                store.data_mut().network().refuse(Destination::Tcp);
-                let refused: SocketResult<Resource<TcpSocket>> = Err(ErrorCode::AccessDenied);
-                Ok((refused,))
-            },
-        )?;
-    linker
-        .instance(&format!("wasi:sockets/udp-create-socket@{WASI_VERSION}"))?
-        .func_wrap(
-            "create-udp-socket",
-            |mut store, (_,): (IpAddressFamily,)| {
-                store.data_mut().network().refuse(Destination::Udp);
-                let refused: SocketResult<Resource<UdpSocket>> = Err(ErrorCode::AccessDenied);
-                Ok((refused,))
-            },
-        )?;
-    linker
-        .instance(&format!("wasi:sockets/ip-name-lookup@{WASI_VERSION}"))?
-        .func_wrap(
-            "resolve-addresses",
-            |mut store, (_, name): (Resource<Network>, String)| {
-                let destination = Destination::Name(&name);
-                store.data_mut().network().refuse(destination);
-                let refused: SocketResult<Resource<ResolveAddressStream>> =
-                    Err(ErrorCode::PermanentResolverFailure);
-                Ok((refused,))
-            },
-        )
 }
 
 #[cfg(test)]

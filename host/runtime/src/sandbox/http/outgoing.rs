@@ -11,9 +11,9 @@ use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
-use super::counted_body::CountedBody;
+use super::counted_body::{CALL_IS_OVER, CountedBody};
 use super::{CHUNK_BYTES, MAX_FIELDS_BYTES};
-use crate::sandbox::{DeniedRequest, NetworkGate};
+use crate::sandbox::{DeniedRequest, GrantedRequest, NetworkGate};
 
 /// Wasmtime's hooks into its host.
 pub(crate) struct HttpHooks {
@@ -71,8 +71,8 @@ pub(super) fn judge(
     gate: &NetworkGate,
     request: &HostOutgoingRequest,
 ) -> Result<Url, Box<DeniedRequest>> {
-    let (url, _) = gate.judge(method_of(request), &url_of(request))?;
-    Ok(url)
+    let granted = gate.judge(method_of(request), &url_of(request))?;
+    Ok(granted.url)
 }
 
 /// Returns the providers that the user has to be logged in at for a request, by their names.
@@ -119,6 +119,8 @@ fn method_of(request: &HostOutgoingRequest) -> &str {
     }
 }
 
+/// Sends a request as far as it is granted now, which may be another call than that in which the guest
+/// has handed it over.
 async fn send(
     gate: &NetworkGate,
     parts: Parts,
@@ -126,7 +128,23 @@ async fn send(
     options: RequestOptions,
 ) -> Result<Response<WasiBody>, Error> {
     let judged = gate.judge(parts.method.as_str(), &parts.uri.to_string());
-    let (url, reach) = judged.map_err(|denied| internal(&gate.refuse_request(&denied)))?;
+    let granted = judged.map_err(|denied| internal(&gate.refuse_request(&denied)))?;
+    let Some(end) = granted.end.clone() else {
+        return send_granted(gate, granted, parts, body, options).await;
+    };
+    let url = granted.url.clone();
+    let sent = end.run_until_cancelled(send_granted(gate, granted, parts, body, options));
+    let sent = sent.await;
+    sent.unwrap_or_else(|| Err(internal(&gate.failed(&url, CALL_IS_OVER))))
+}
+
+async fn send_granted(
+    gate: &NetworkGate,
+    GrantedRequest { url, reach, end }: GrantedRequest,
+    parts: Parts,
+    body: WasiBody,
+    options: RequestOptions,
+) -> Result<Response<WasiBody>, Error> {
     gate.take_request().map_err(|reason| internal(&reason))?;
     let http = gate.http();
     let open = http.open().await.ok_or(Error::ConnectionLimitReached)?;
@@ -134,7 +152,7 @@ async fn send(
         method: parts.method,
         url: url.clone(),
         headers: parts.headers,
-        body: CountedBody::of_request(body, gate.clone()),
+        body: CountedBody::of_request(body, gate.clone(), end.clone()),
     };
     let sent = http.send(request, reach);
     let sent = match options.first_byte_timeout {
@@ -163,7 +181,7 @@ async fn send(
         let body = body
             .map_err(|_| Error::HttpResponseIncomplete)
             .boxed_unsync();
-        CountedBody::of_response(body, gate.clone(), open, between).boxed_unsync()
+        CountedBody::of_response(body, gate.clone(), open, between, end).boxed_unsync()
     }))
 }
 

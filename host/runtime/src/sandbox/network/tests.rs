@@ -132,3 +132,23 @@ fn each_destination_is_logged_once_and_only_so_many() {
     let expected = "server `net`: an HTTP request to `https://host0.example`";
     assert!(lines.lines()[1].contains(expected));
 }
+
+/// What is granted for longer lasts, whatever else was granted for the call.
+#[test]
+fn a_request_ends_with_its_call_where_nothing_else_grants_it() {
+    let gate = gate();
+    gate.grant_once("https://granted.example".parse().unwrap());
+    let end = |method: &str| {
+        let judged = gate.judge(method, "https://granted.example/");
+        judged.ok().map(|granted| granted.end)
+    };
+    assert!(matches!(end("GET"), Some(None)));
+    for call_ends in [NetworkGate::end, NetworkGate::begin] {
+        gate.grant_once("https://granted.example".parse().unwrap());
+        let once = end("POST").flatten().unwrap();
+        assert!(!once.is_cancelled());
+        call_ends(&gate);
+        assert!(once.is_cancelled() && end("POST").is_none());
+        assert!(matches!(end("GET"), Some(None)));
+    }
+}
