@@ -207,13 +207,13 @@ impl GrantedHttp {
             let body = BodyDataStream::new(body);
             *request.body_mut() = Some(reqwest::Body::wrap_stream(body));
         }
-        // A host may write what it was sent into what ends a connection, too, and into its certificate.
-        let gets_secrets = self.secrets.goes_any_to(&url);
+        // A host may write what it was sent, also meanwhile, into what ends a connection, too, and into its
+        // certificate.
         let quiet = |error| match error {
-            SendError::Connect(_) if gets_secrets => SendError::Connect(
+            SendError::Connect(_) if self.secrets.goes_any_to(&url) => SendError::Connect(
                 "its host does not answer, or its name, address or certificate is wrong".to_owned(),
             ),
-            SendError::Failed(_) if gets_secrets => SendError::Failed(
+            SendError::Failed(_) if self.secrets.goes_any_to(&url) => SendError::Failed(
                 "its host has ended the connection, or has not answered as HTTP has it".to_owned(),
             ),
             error => error,

@@ -46,7 +46,8 @@ pub use own_network::is_of_own_network;
 pub use reach::Reach;
 pub use redirect::redirect_target;
 pub use secrets::{
-    LoginFuture, LoginToken, MaskedBody, PluginSecrets, SecretError, SentSecrets, secret_text,
+    LoginFuture, LoginToken, MaskedBody, MaskedBodyError, PluginSecrets, SecretError, SentSecrets,
+    secret_text,
 };
 pub use session_grants::SessionGrants;
 pub use shown_url::shown_url;

@@ -7,24 +7,35 @@ use reqwest::header::HeaderMap;
 use super::{IDENTITY, SendError, charset};
 use crate::secrets::{MaskedBody, ResponseMask};
 
-/// Returns a response without what the mask hides.
+/// Returns a response without what the mask hides, now and as long as it is read.
+///
+/// # Errors
+/// Its host gets secrets, and none would be found in it.
 pub(super) fn masked(
     mut response: Response<reqwest::Body>,
-    mask: Option<ResponseMask>,
+    mask: ResponseMask,
 ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError> {
-    if let Some(mask) = &mask {
-        if is_encoded(response.headers()) {
-            return Err(SendError::Compressed);
+    let unreadable = unreadable(&response);
+    let is_readable = unreadable.is_none();
+    if let Some(mask) = mask.mask() {
+        if let Some(why) = unreadable {
+            return Err(why);
         }
-        if response.status() == StatusCode::PARTIAL_CONTENT {
-            return Err(SendError::Part);
-        }
-        if charset::is_unreadable(response.headers()) {
-            return Err(SendError::Charset);
-        }
-        mask.mask().hide_in_headers(response.headers_mut());
+        mask.hide_in_headers(response.headers_mut());
     }
-    Ok(response.map(|body| MaskedBody::new(body, mask)))
+    Ok(response.map(|body| MaskedBody::new(body, mask, is_readable)))
+}
+
+/// Returns the reason why secrets would not be found in a response.
+fn unreadable(response: &Response<reqwest::Body>) -> Option<SendError> {
+    let headers = response.headers();
+    if is_encoded(headers) {
+        return Some(SendError::Compressed);
+    }
+    if response.status() == StatusCode::PARTIAL_CONTENT {
+        return Some(SendError::Part);
+    }
+    charset::is_unreadable(headers).then_some(SendError::Charset)
 }
 
 /// Whether the bytes of a body are other ones than what they say. Of a transfer's codings the client

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
+use super::masked_body_error::MaskedBodyError;
 use super::masker::Masker;
 use super::response_mask::ResponseMask;
 
@@ -15,30 +16,43 @@ use super::response_mask::ResponseMask;
 /// the body that it is made of; one that breaks off ends before what was kept back.
 pub struct MaskedBody<B> {
     body: B,
-    /// None where its host gets no secret.
-    masked: Option<Masked>,
+    /// Texts that are hidden, which may become more.
+    mask: ResponseMask,
+    /// None as long as its host gets no secret: the body passes as it is.
+    masker: Option<Masker>,
+    /// Whether texts are found in it.
+    is_readable: bool,
+    /// Trailers, while bytes before them have not been read.
+    trailers: Option<HeaderMap>,
     has_ended: bool,
 }
 
-struct Masked {
-    masker: Masker,
-    /// Texts that the masker hides, which may become more.
-    mask: ResponseMask,
-    /// Trailers, while bytes before them have not been read.
-    trailers: Option<HeaderMap>,
-}
-
 impl<B> MaskedBody<B> {
-    pub(crate) fn new(body: B, mask: Option<ResponseMask>) -> Self {
+    pub(crate) fn new(body: B, mask: ResponseMask, is_readable: bool) -> Self {
         Self {
             body,
-            masked: mask.map(|mask| Masked {
-                masker: Masker::new(mask.mask().clone()),
-                mask,
-                trailers: None,
-            }),
+            masker: mask.mask().cloned().map(Masker::new),
+            mask,
+            is_readable,
+            trailers: None,
             has_ended: false,
         }
+    }
+
+    /// Hides what other requests have brought to its host meanwhile, from here on. Returns whether that is
+    /// found in it.
+    fn update(&mut self) -> bool {
+        if !self.mask.update() {
+            return true;
+        }
+        let Some(mask) = self.mask.mask().cloned() else {
+            return true;
+        };
+        match &mut self.masker {
+            Some(masker) => masker.replace(mask),
+            None => self.masker = Some(Masker::new(mask)),
+        }
+        self.is_readable
     }
 }
 
@@ -50,64 +64,66 @@ impl<B> fmt::Debug for MaskedBody<B> {
 
 impl<B: Body<Data = Bytes> + Unpin> Body for MaskedBody<B> {
     type Data = Bytes;
-    type Error = B::Error;
+    type Error = MaskedBodyError<B::Error>;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = &mut *self;
-        let Some(masked) = &mut this.masked else {
-            return Pin::new(&mut this.body).poll_frame(cx);
-        };
         while !this.has_ended {
             let frame = ready!(Pin::new(&mut this.body).poll_frame(cx));
             // After the wait: what another request has brought meanwhile may be in these bytes.
-            if masked.mask.update() {
-                masked.masker.replace(masked.mask.mask().clone());
+            if !this.update() {
+                this.has_ended = true;
+                return Poll::Ready(Some(Err(MaskedBodyError::Unreadable)));
             }
+            let Some(masker) = &mut this.masker else {
+                return Poll::Ready(frame.map(|frame| frame.map_err(MaskedBodyError::Body)));
+            };
             let shown = match frame.map(|frame| frame.map(Frame::into_data)) {
-                Some(Ok(Ok(data))) => masked.masker.push(&data),
+                Some(Ok(Ok(data))) => masker.push(&data),
                 Some(Err(error)) => {
                     // What is kept may be a part of a text, whose rest does not come any more.
-                    drop(masked.masker.finish());
+                    drop(masker.finish());
                     this.has_ended = true;
-                    return Poll::Ready(Some(Err(error)));
+                    return Poll::Ready(Some(Err(MaskedBodyError::Body(error))));
                 }
                 Some(Ok(Err(frame))) => {
                     let Ok(mut trailers) = frame.into_trailers() else {
                         continue;
                     };
-                    masked.mask.mask().hide_in_headers(&mut trailers);
-                    masked.trailers = Some(trailers);
+                    if let Some(mask) = this.mask.mask() {
+                        mask.hide_in_headers(&mut trailers);
+                    }
+                    this.trailers = Some(trailers);
                     this.has_ended = true;
-                    masked.masker.finish()
+                    masker.finish()
                 }
                 None => {
                     this.has_ended = true;
-                    masked.masker.finish()
+                    masker.finish()
                 }
             };
             if !shown.is_empty() {
                 return Poll::Ready(Some(Ok(Frame::data(shown))));
             }
         }
-        let trailers = masked.trailers.take().map(Frame::trailers);
+        let trailers = this.trailers.take().map(Frame::trailers);
         Poll::Ready(trailers.map(Ok))
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.masked {
-            Some(masked) if self.has_ended => masked.trailers.is_none(),
-            Some(masked) => masked.masker.kept_bytes() == 0 && self.body.is_end_stream(),
-            None => self.body.is_end_stream(),
+        let kept = self.masker.as_ref().map_or(0, Masker::kept_bytes);
+        match self.has_ended {
+            true => self.trailers.is_none(),
+            false => kept == 0 && self.body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         let mut hint = self.body.size_hint();
-        let kept = self.masked.as_ref();
-        let kept = kept.map_or(0, |masked| masked.masker.kept_bytes()) as u64;
+        let kept = self.masker.as_ref().map_or(0, Masker::kept_bytes) as u64;
         let upper = hint.upper();
         hint.set_lower(hint.lower().saturating_add(kept));
         if let Some(upper) = upper {

@@ -13,24 +13,26 @@ pub(crate) struct ResponseMask {
     url: Url,
     /// Number of texts that were looked up when the mask was made.
     looked_up: usize,
-    mask: Mask,
+    /// None as long as its host gets no secret.
+    mask: Option<Mask>,
 }
 
 impl ResponseMask {
-    /// Returns the texts of the response to a URL; none where its host gets no secret.
-    pub(crate) fn new(secrets: &Arc<PluginSecrets>, url: &Url) -> Option<Self> {
+    /// Returns the texts of the response to a URL.
+    pub(crate) fn new(secrets: &Arc<PluginSecrets>, url: &Url) -> Self {
         let looked_up = secrets.looked_up();
-        secrets.goes_any_to(url).then(|| Self {
-            mask: secrets.mask(url),
+        Self {
+            mask: mask(secrets, url),
             secrets: Arc::clone(secrets),
             url: url.clone(),
             looked_up,
-        })
+        }
     }
 
-    /// Returns the texts that were known when it was made or updated.
-    pub(crate) fn mask(&self) -> &Mask {
-        &self.mask
+    /// Returns the texts that were known when it was made or updated; none where its host got no secret
+    /// by then.
+    pub(crate) fn mask(&self) -> Option<&Mask> {
+        self.mask.as_ref()
     }
 
     /// Takes the texts that have come since. Returns whether there may be any.
@@ -39,8 +41,12 @@ impl ResponseMask {
         let is_changed = looked_up != self.looked_up;
         if is_changed {
             self.looked_up = looked_up;
-            self.mask = self.secrets.mask(&self.url);
+            self.mask = mask(&self.secrets, &self.url);
         }
         is_changed
     }
+}
+
+fn mask(secrets: &PluginSecrets, url: &Url) -> Option<Mask> {
+    secrets.goes_any_to(url).then(|| secrets.mask(url))
 }

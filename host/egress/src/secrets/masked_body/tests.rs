@@ -43,13 +43,19 @@ fn url() -> Url {
     Url::parse("https://a.example/").unwrap()
 }
 
+/// Returns what a server had before it was given these secrets.
+fn without_secrets(secrets: &PluginSecrets) -> Arc<PluginSecrets> {
+    let before = PluginSecrets::new("web", &[]);
+    Arc::new(before.with_sent(Arc::clone(&secrets.sent)))
+}
+
 /// Has a request bring the secret to its host.
 async fn bring(secrets: &PluginSecrets) {
     let put = secrets.put_into(&mut url(), &mut HeaderMap::new()).await;
     put.unwrap();
 }
 
-fn body(pieces: &[&str], secrets: Option<&Arc<PluginSecrets>>) -> MaskedBody<Pieces> {
+fn body(pieces: &[&str], secrets: &Arc<PluginSecrets>) -> MaskedBody<Pieces> {
     let pieces = pieces.iter();
     let pieces = pieces.map(|piece| Frame::data(Bytes::copy_from_slice(piece.as_bytes())));
     let mut trailers = HeaderMap::new();
@@ -60,10 +66,9 @@ fn body(pieces: &[&str], secrets: Option<&Arc<PluginSecrets>>) -> MaskedBody<Pie
 
 fn masked(
     pieces: VecDeque<Result<Frame<Bytes>, &'static str>>,
-    secrets: Option<&Arc<PluginSecrets>>,
+    secrets: &Arc<PluginSecrets>,
 ) -> MaskedBody<Pieces> {
-    let mask = secrets.and_then(|secrets| ResponseMask::new(secrets, &url()));
-    MaskedBody::new(Pieces(pieces), mask)
+    MaskedBody::new(Pieces(pieces), ResponseMask::new(secrets, &url()), true)
 }
 
 #[tokio::test]
@@ -80,10 +85,10 @@ async fn a_body_has_no_secret_and_its_length() {
         (vec!["it is ", most], format!("it is {most}")),
         (vec![], String::new()),
     ] {
-        let read = body(&pieces, Some(&secrets)).collect().await.unwrap();
+        let read = body(&pieces, &secrets).collect().await.unwrap();
         assert_eq!(read.trailers().unwrap()["x-key"], hidden);
         assert_eq!(read.to_bytes(), shown, "{pieces:?}");
-        let plain = body(&pieces, None).collect().await.unwrap();
+        let plain = body(&pieces, &Arc::default()).collect().await.unwrap();
         assert_eq!(plain.trailers().unwrap()["x-key"], TEXT);
         assert_eq!(plain.to_bytes(), pieces.concat());
     }
@@ -92,18 +97,40 @@ async fn a_body_has_no_secret_and_its_length() {
 /// A host may answer one request with what another has brought it.
 #[tokio::test]
 async fn an_open_response_has_no_secret_that_a_later_request_has_brought() {
-    let secrets = secrets();
-    let mut body = body(&["it is ", TEXT, " and ", TEXT], Some(&secrets));
-    let mut next = async || {
-        let frame = body.frame().await.unwrap().unwrap();
-        frame.into_data().unwrap()
-    };
-    assert_eq!(next().await, "it is ");
-    bring(&secrets).await;
-    let hidden = "*".repeat(TEXT.len());
-    for shown in [format!("{hidden} and "), hidden.clone()] {
-        assert_eq!(next().await, shown);
+    for is_new in [false, true] {
+        let secrets = secrets();
+        let begun_with = match is_new {
+            true => without_secrets(&secrets),
+            false => Arc::clone(&secrets),
+        };
+        let mut body = body(&["it is ", TEXT, " and ", TEXT], &begun_with);
+        let mut next = async || {
+            let frame = body.frame().await.unwrap().unwrap();
+            frame.into_data().unwrap()
+        };
+        assert_eq!(next().await, "it is ");
+        bring(&secrets).await;
+        let hidden = "*".repeat(TEXT.len());
+        for shown in [format!("{hidden} and "), hidden.clone()] {
+            assert_eq!(next().await, shown);
+        }
+        let trailers = body.frame().await.unwrap().unwrap().into_trailers();
+        assert_eq!(trailers.unwrap()["x-key"], hidden);
+        assert!(body.frame().await.is_none() && body.is_end_stream());
     }
-    let trailers = body.frame().await.unwrap().unwrap().into_trailers();
-    assert_eq!(trailers.unwrap()["x-key"], hidden);
+}
+
+/// As one that is compressed, which its plugin may have asked for.
+#[tokio::test]
+async fn an_open_response_in_which_nothing_is_found_ends_with_the_first_secret() {
+    let secrets = secrets();
+    let pieces = ["a", "b", "c"].map(|piece| Ok(Frame::data(Bytes::from_static(piece.as_bytes()))));
+    let mask = ResponseMask::new(&without_secrets(&secrets), &url());
+    let mut body = MaskedBody::new(Pieces(pieces.into()), mask, false);
+    let first = body.frame().await.unwrap().unwrap();
+    assert_eq!(first.into_data().unwrap(), "a");
+    bring(&secrets).await;
+    let error = body.frame().await.unwrap().unwrap_err();
+    assert!(matches!(error, MaskedBodyError::Unreadable), "{error:?}");
+    assert!(body.frame().await.is_none() && body.is_end_stream());
 }

@@ -73,7 +73,7 @@ async fn seen(
     let frames = pieces.iter();
     let frames = frames.map(|piece| Ok(Frame::data(Bytes::copy_from_slice(piece))));
     let frames = frames.chain(breaks_off.then_some(Err("broken off")));
-    let mut body = masked(frames.collect(), Some(secrets));
+    let mut body = masked(frames.collect(), secrets);
     let (mut all, mut text) = (Vec::new(), Vec::new());
     while let Some(frame) = body.frame().await {
         let data = frame.ok().map(|frame| frame.into_data().unwrap());
@@ -204,7 +204,7 @@ async fn lines_and_values_flow_without_waiting_for_the_end() {
         let frames = pieces.iter();
         let frames =
             frames.map(|(piece, _)| Ok(Frame::data(Bytes::copy_from_slice(piece.as_bytes()))));
-        let mut body = masked(frames.collect(), Some(&secrets));
+        let mut body = masked(frames.collect(), &secrets);
         let (mut come, mut given_out) = (0, 0);
         for (number, (piece, shown)) in pieces.iter().enumerate() {
             come += piece.len();
