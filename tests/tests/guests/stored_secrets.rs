@@ -1,22 +1,28 @@
 //! Secrets of the user's own store in requests of a plugin, as they are set, changed and removed.
 
 use std::ffi::OsString;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use dormouse_tests::artifacts;
 use dormouse_tests::keyring::{HangingBus, Keyring};
-use dormouse_tests::recording_host::RecordingHost;
+use dormouse_tests::recording_host::{self, RecordingHost};
 
 use super::*;
 
-/// A home whose guest has a secret of the store for a host.
+/// A home whose guest has a secret of the store for a host, in a header.
 fn home(host: &RecordingHost) -> Home {
+    home_with(host, "header = 'Authorization', value = 'Bearer {}'")
+}
+
+/// The same with the secret in that place.
+fn home_with(host: &RecordingHost, place: &str) -> Home {
     let home = Home::new().unwrap();
     let host = host.authority();
     let more = format!(
         "grants.http = ['http://{host}']\n\
          [servers.http.secrets]\n\
-         auth = {{ keyring = 'token', hosts = ['http://{host}'], header = 'Authorization', value = 'Bearer {{}}' }}"
+         auth = {{ keyring = 'token', hosts = ['http://{host}'], {place} }}"
     );
     let guest = artifacts::guest("http").unwrap();
     home.server_with("http", &guest, &more).unwrap();
@@ -82,6 +88,49 @@ fn requests_follow_what_is_set_changed_and_removed() {
 fn requests_follow_what_is_in_the_keyring() {
     if let Some(keyring) = Keyring::start().unwrap() {
         follow(&keyring.environment(), "keyring");
+    }
+}
+
+/// Its host may repeat what an earlier process has sent it, also to a request that does not have it.
+#[test]
+fn a_host_is_sent_nothing_while_its_secret_cannot_be_looked_up() {
+    let so_far = Mutex::new(String::new());
+    let api = RecordingHost::start(move |request| {
+        let mut so_far = so_far.lock().unwrap();
+        so_far.push_str(request);
+        recording_host::http("200 OK", "", so_far.as_str())
+    })
+    .unwrap();
+    let home = home_with(&api, "placeholder = 'TOKEN', header = 'X-Token'");
+    home.secret("token", "canary-of-the-store", &[]).unwrap();
+    let mut host = serve(&home, &[]);
+    let variable = host.text("http__variable", json!({ "name": "TOKEN" }));
+    let variable: Value = serde_json::from_str(&variable.unwrap()).unwrap();
+    let mut with_placeholder = request(&api);
+    let placeholder = variable["result"].as_str().unwrap();
+    with_placeholder["headers"] = json!([format!("x-token: {placeholder}")]);
+    host.text("http__send", with_placeholder).unwrap();
+    let received = api.received().pop().unwrap();
+    let expected = "x-token: canary-of-the-store\r\n";
+    assert!(received.contains(expected), "{received}");
+    assert!(host.close(Duration::from_secs(6)).unwrap().success());
+
+    let mut host = serve(&home, &[]);
+    let said = host.text("http__send", request(&api)).unwrap();
+    assert!(said.contains("x-token: ***"), "{said}");
+    assert!(!said.contains("canary"), "{said}");
+    let removed = home.run(&["secret", "remove", "token"]).unwrap();
+    assert!(removed.status.success(), "{removed:?}");
+    for mut host in [host, serve(&home, &[])] {
+        let error = host.error("http__send", request(&api)).unwrap();
+        for part in [
+            "secret `auth` of server `http` has no value: you have no secret `token`",
+            "hint: `dormouse secret set token` asks you for it",
+        ] {
+            assert!(error.contains(part), "no `{part}` in {error}");
+        }
+        assert_eq!(api.received().len(), 2);
+        assert!(host.close(Duration::from_secs(6)).unwrap().success());
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use dormouse_protocol::Capability;
-use hyper::HeaderMap;
 use url::Url;
 
 use super::InstanceState;
@@ -13,9 +12,8 @@ use crate::grant_questions::SecretAnswer;
 const MAX_QUESTIONS: usize = 3;
 
 impl InstanceState {
-    /// Asks the user of the running call for the secrets that a request would have and that have no
-    /// text. The call's deadline waits with it. Those that stay missing are told as the request is sent.
-    pub(super) async fn ask_user_for_secrets(&mut self, url: &Url, headers: &HeaderMap) {
+    /// Asks the user of the running call for the secrets that a request needs and that have no text. The call's deadline waits with it. Those that stay missing are told as the request is sent.
+    pub(super) async fn ask_user_for_secrets(&mut self, url: &Url) {
         let (Some(questions), Some(call)) = (&self.grant_questions, &self.call) else {
             return;
         };
@@ -26,7 +24,7 @@ impl InstanceState {
         let secrets = self.network.http().secrets();
         let session = &questions.session;
         for _ in 0..MAX_QUESTIONS {
-            let looked_up = call.unless_cancelled(secrets.missing(url, headers)).await;
+            let looked_up = call.unless_cancelled(secrets.missing(url)).await;
             let Some(Some(missing)) = looked_up else {
                 return;
             };
@@ -40,7 +38,7 @@ impl InstanceState {
                 if !session.may_ask_for_secret(missing.secret()) {
                     return SecretAnswer::NotAsked;
                 }
-                if secrets.missing(url, headers).await.as_ref() != Some(&missing) {
+                if secrets.missing(url).await.as_ref() != Some(&missing) {
                     return SecretAnswer::Done(None);
                 }
                 let asker = &questions.asker;

@@ -4,7 +4,7 @@ use dormouse_egress::{PluginHttpRequest, SendError, is_forbidden_header};
 use http_body_util::BodyExt as _;
 use hyper::http::HeaderName;
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Request, Response};
+use hyper::{Request, Response};
 use tokio::time::timeout;
 use url::Url;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme};
@@ -76,21 +76,9 @@ pub(super) fn judge(
 }
 
 /// Returns the providers that the user has to be logged in at for a request, by their names.
-pub(super) fn providers(gate: &NetworkGate, url: &Url, headers: &HeaderMap) -> Vec<String> {
-    let logins = gate.http().secrets().logins(url, headers);
+pub(super) fn providers(gate: &NetworkGate, url: &Url) -> Vec<String> {
+    let logins = gate.http().secrets().logins(url);
     logins.map(|login| login.provider.clone()).collect()
-}
-
-/// Returns the headers of a request to a URL, where a secret is to be in it that was not looked up
-/// yet.
-pub(super) fn with_unknown_secrets(
-    gate: &NetworkGate,
-    url: &Url,
-    request: &HostOutgoingRequest,
-) -> Option<HeaderMap> {
-    let headers: &HeaderMap = &request.headers;
-    let is_unknown = gate.http().secrets().is_any_unknown(url, headers);
-    is_unknown.then(|| headers.clone())
 }
 
 fn url_of(request: &HostOutgoingRequest) -> String {
