@@ -174,8 +174,8 @@ impl GrantedHttp {
 
     /// Sends a request that may reach so far, with the secrets that its host gets, which are hidden in
     /// the response. Redirects are not followed: each hop is a request of its own. One that only asks
-    /// for something is sent once more where its host has refused the token of a login and there is
-    /// another one now.
+    /// for something is sent once more where its host has refused the token of a login, there is
+    /// another one now and `may_repeat` says so.
     ///
     /// # Errors
     /// There is no response. Addresses are judged as the connection is made.
@@ -183,6 +183,7 @@ impl GrantedHttp {
         &self,
         request: PluginHttpRequest<B>,
         granted: GrantedReach,
+        may_repeat: impl FnOnce() -> bool + Send,
     ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError>
     where
         B: Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + Unpin + 'static,
@@ -223,6 +224,7 @@ impl GrantedHttp {
             && self.secrets.are_replaced(&put).await?
             && matches!(method, Method::GET | Method::HEAD)
             && !has_sent_data.load(Ordering::Acquire)
+            && may_repeat()
         {
             let (mut request, _) = self.with_secrets(&method, &url, headers).await?;
             remove_length(&mut request);

@@ -238,6 +238,24 @@ fn a_token_is_renewed_before_its_end_and_once_it_is_refused() {
     assert_eq!(user.count("refreshes"), 3);
 }
 
+/// What the host sends again is a request like others.
+#[test]
+fn a_request_is_sent_again_as_far_as_its_call_may_send_more() {
+    let user = User::of(&[]);
+    user.configure("", "limits.http_requests = 1");
+    user.log_in();
+    let mut host = user.home.serve().unwrap();
+    assert!(is_listed(&list(&mut host)));
+    std::thread::sleep(Duration::from_secs(6));
+    user.provider.make("expire").unwrap();
+    let answer = list(&mut host);
+    assert!(answer.to_string().contains("401"), "{answer}");
+    assert_eq!(user.count("refreshes"), 1);
+    assert_eq!(user.api.received().len(), 2);
+    // The next call has the new token.
+    assert!(is_listed(&list(&mut host)));
+}
+
 #[test]
 fn a_login_that_was_revoked_is_told_with_what_to_do() {
     let user = User::of(&[]);

@@ -74,7 +74,9 @@ impl Wire {
             headers,
             body: Empty::<Bytes>::new(),
         };
-        let sent = self.runtime.block_on(self.granted.send(request, reach));
+        let sent = self
+            .runtime
+            .block_on(self.granted.send(request, reach, || false));
         sent.ok()?;
         let wait = std::time::Duration::from_secs(WAIT_SECONDS);
         let head = self.received.recv_timeout(wait);

@@ -1,5 +1,7 @@
 use super::*;
 
+mod repeated;
+
 fn granted(grants: &[&str]) -> GrantedHttp {
     let grants: Vec<_> = grants.iter().map(|grant| grant.parse().unwrap()).collect();
     GrantedHttp::new(&grants, PluginSecrets::default())
@@ -241,7 +243,7 @@ async fn a_name_is_judged_by_the_address_that_is_connected_to() {
         body: http_body_util::Empty::new(),
     };
     let granted = granted(&["http://*"]);
-    let refused = granted.send(request, PUBLIC).await.unwrap_err();
+    let refused = granted.send(request, PUBLIC, || false).await.unwrap_err();
     let SendError::Refused(HttpRefusal::OutOfReach { kind, .. }) = refused else {
         panic!("{refused}");
     };

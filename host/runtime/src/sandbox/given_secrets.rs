@@ -250,7 +250,11 @@ mod tests {
             body: http_body_util::Empty::new(),
         };
         // Nobody listens there.
-        let error = http.send(request, reach).await.unwrap_err().to_string();
+        let error = http
+            .send(request, reach, || false)
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(!error.contains(text), "{error}");
         assert_eq!(secrets.redact_end(&said, 0), "it is …!");
         assert_eq!(secrets.redact_value(json!(said)), json!("it is …!"));

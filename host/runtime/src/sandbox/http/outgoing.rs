@@ -142,7 +142,7 @@ async fn send_granted(
         headers: parts.headers,
         body: CountedBody::of_request(body, gate.clone(), end.clone()),
     };
-    let sent = http.send(request, reach);
+    let sent = http.send(request, reach, || gate.take_request().is_ok());
     let sent = match options.first_byte_timeout {
         Some(first_byte) => {
             let connect = options.connect_timeout.unwrap_or_default();
