@@ -60,12 +60,6 @@ pub(crate) trait NetworkState: Send + 'static {
     /// Asks the user for secrets that a request to that URL needs and that have no text, and waits for the
     /// answer.
     fn ask_for_secrets(&mut self, url: Url) -> impl Future<Output = ()> + Send;
-
-    /// Checks that the running call may go on.
-    ///
-    /// # Errors
-    /// It may not; with the reason.
-    fn check_call(&mut self) -> impl Future<Output = Result<(), String>> + Send;
 }
 
 /// HTTP request that is granted.

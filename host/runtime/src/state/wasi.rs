@@ -77,17 +77,17 @@ impl NetworkState for InstanceState {
     async fn ask_for_secrets(&mut self, url: Url) {
         self.ask_user_for_secrets(&url).await;
     }
+}
+
+impl HttpState for InstanceState {
+    fn http_memory(&mut self) -> &mut HttpMemory<MemoryCharge> {
+        &mut self.http_memory
+    }
 
     async fn check_call(&mut self) -> Result<(), String> {
         match &self.call {
             Some(call) => call.check().await,
             None => Ok(()),
         }
-    }
-}
-
-impl HttpState for InstanceState {
-    fn http_memory(&mut self) -> &mut HttpMemory<MemoryCharge> {
-        &mut self.http_memory
     }
 }

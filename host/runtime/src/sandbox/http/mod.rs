@@ -50,6 +50,12 @@ const UNREAD_BYTES: u64 = 512 << 10;
 pub(crate) trait HttpState: FilesystemState + NetworkState + WasiHttpView {
     /// Returns the memory charged for data of `wasi:http`.
     fn http_memory(&mut self) -> &mut HttpMemory<Self::Charge>;
+
+    /// Checks that the running call may go on.
+    ///
+    /// # Errors
+    /// It may not; with the reason.
+    fn check_call(&mut self) -> impl Future<Output = Result<(), String>> + Send;
 }
 
 /// Memory charged to an instance for data of `wasi:http`.
