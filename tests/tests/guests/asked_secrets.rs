@@ -199,6 +199,25 @@ fn a_no_holds_and_who_only_says_done_is_asked_a_few_times() {
 }
 
 #[test]
+fn a_call_asks_a_few_times_however_many_of_its_requests_need_a_secret() {
+    let setting = Setting::new("");
+    let mut session = setting.serve(json!({ "elicitation": {} }));
+    let at = setting.host.authority();
+    let arguments = json!({ "authority": at, "count": 4, "in_flight": 4 });
+    let many = json!({ "name": "asks__time_gets", "arguments": arguments });
+    for _ in 0..2 {
+        let id = session.begin("tools/call", many.clone());
+        for _ in 0..3 {
+            let question = session.question();
+            assert_eq!(question["method"], ASK, "{question}");
+            session.answer(&question, &chosen("done"));
+        }
+        assert_eq!(session.result(id)["isError"], true);
+    }
+    assert_eq!(setting.host.received(), [""; 0]);
+}
+
+#[test]
 fn who_cannot_be_asked_is_told_the_command() {
     let setting = Setting::new("");
     let mut session = setting.serve(json!({}));

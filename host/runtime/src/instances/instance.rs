@@ -134,6 +134,7 @@ impl Live {
             pace: pace.clone(),
             session: call.session,
             condition: call.condition.clone(),
+            secret_questions: 0,
             failed: None,
             completed: None,
         });

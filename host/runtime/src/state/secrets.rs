@@ -8,13 +8,14 @@ use url::Url;
 use super::InstanceState;
 use crate::grant_questions::SecretAnswer;
 
-/// Most questions for secrets of one request: who says that one is there is asked again where it is not.
+/// Most questions for secrets in one call: who says that one is there is asked again where it is not.
 const MAX_QUESTIONS: usize = 3;
 
 impl InstanceState {
-    /// Asks the user of the running call for the secrets that a request needs and that have no text. The call's deadline waits with it. Those that stay missing are told as the request is sent.
+    /// Asks the user of the running call for the secrets that a request needs and that have no text. The
+    /// call's deadline waits with it. Those that stay missing are told as the request is sent.
     pub(super) async fn ask_user_for_secrets(&mut self, url: &Url) {
-        let (Some(questions), Some(call)) = (&self.grant_questions, &self.call) else {
+        let (Some(questions), Some(call)) = (&self.grant_questions, &mut self.call) else {
             return;
         };
         let listener = Arc::clone(&call.listener);
@@ -23,7 +24,7 @@ impl InstanceState {
         }
         let secrets = self.network.http().secrets();
         let session = &questions.session;
-        for _ in 0..MAX_QUESTIONS {
+        while call.secret_questions < MAX_QUESTIONS {
             let looked_up = call.unless_cancelled(secrets.missing(url)).await;
             let Some(Some(missing)) = looked_up else {
                 return;
@@ -55,6 +56,7 @@ impl InstanceState {
             };
             let answered = call.pace.turn.wait(call.unless_cancelled(asking)).await;
             drop(waiting);
+            call.secret_questions += 1;
             // The poll of this call makes epochs advance and the deadline count again, but only at its
             // start.
             tokio::task::yield_now().await;
