@@ -178,6 +178,12 @@ impl HttpGrant {
         self.is_private
     }
 
+    /// Whether it is for the same host as another one, or for the same hosts.
+    #[must_use]
+    pub fn is_of_same_host(&self, other: &Self) -> bool {
+        self.host == other.host
+    }
+
     /// Returns the same grant for the host of a URL alone.
     #[must_use]
     pub fn narrowed_to(&self, url: &Url) -> Self {

@@ -143,8 +143,13 @@ pub(super) fn imitating_questions() {
 pub(super) fn flood_of_questions() {
     let good = good_host("127.0.0.1:0");
     let granted = good.authority();
-    let requested = "http://*.flood.example:8080";
-    let mut asked = Asked::start("flood_of_questions", &granted, requested);
+    let paths = (0..8).map(|number| {
+        let at = format!("http://one.flood.example:8080/path-{number}");
+        format!("{at} to be had\n/// @grant http ")
+    });
+    let paths: String = paths.collect();
+    let requested = format!("{paths}http://*.flood.example:8080");
+    let mut asked = Asked::start("flood_of_questions", &granted, &requested);
     let before = asked.configuration();
     let (questions, outcomes) = asked.attempt("flood.example:8080", "no");
     assert!(
@@ -152,6 +157,9 @@ pub(super) fn flood_of_questions() {
         "{}",
         questions.len()
     );
+    let of_one = questions.iter();
+    let of_one = of_one.filter(|question| question.contains("one.flood.example"));
+    assert_eq!(of_one.count(), 1, "one for each path");
     all_refused(&outcomes);
     let (again, outcomes) = asked.attempt("flood.example:8080", "no");
     assert!(

@@ -36,8 +36,10 @@ impl InstanceState {
         // The poll of this call makes epochs advance and the deadline count again, but only at its
         // start.
         tokio::task::yield_now().await;
-        if let Ok(Some(GrantAnswer::Once)) = answered {
-            self.network.grant_once(wanted);
+        match answered {
+            Ok(Some(GrantAnswer::Once)) => self.network.grant_once(wanted),
+            Ok(Some(GrantAnswer::Refused)) => self.network.refuse_host(wanted),
+            _ => {}
         }
     }
 }

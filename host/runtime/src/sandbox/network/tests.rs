@@ -152,3 +152,20 @@ fn a_request_ends_with_its_call_where_nothing_else_grants_it() {
         assert!(matches!(end("GET"), Some(None)));
     }
 }
+
+#[test]
+fn a_host_that_was_refused_is_asked_about_in_another_call_at_the_earliest() {
+    let gate = gate();
+    let is_askable = |grant: &str| gate.is_askable(&grant.parse().unwrap());
+    gate.refuse_host("GET https://a.example/v1".parse().unwrap());
+    for (grant, expected) in [
+        ("GET https://a.example/v2", false),
+        ("POST http://a.example:8080", false),
+        ("GET https://b.example/v1", true),
+        ("GET https://x.a.example/v1", true),
+    ] {
+        assert_eq!(is_askable(grant), expected, "{grant}");
+    }
+    gate.begin();
+    assert!(is_askable("GET https://a.example/v2"));
+}
