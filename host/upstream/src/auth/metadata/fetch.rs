@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dormouse_egress::{AddressKind, Reach, client};
+use dormouse_egress::{AddressKind, Reach, client, shown_url};
 use reqwest::header::{CONTENT_ENCODING, LOCATION};
 use reqwest::{Client, Response, StatusCode, Url};
 use rmcp::transport::auth::AuthorizationMetadata;
@@ -38,9 +38,11 @@ pub(super) async fn fetch_within(
 ) -> Result<AuthorizationMetadata, NoMetadata> {
     for _ in 0..=MAX_REDIRECTS {
         if !reach.allows_url(&url) {
-            let host = url.host_str().unwrap_or_default();
             let kind = AddressKind::of_url(&url);
-            return Err(NoMetadata::Unknown(format!("`{host}` is {kind}")));
+            return Err(NoMetadata::Unknown(format!(
+                "`{}` is {kind}",
+                shown_url(&url)
+            )));
         }
         let response = get(client, url.clone()).await?;
         if !response.status().is_redirection() {
@@ -51,7 +53,10 @@ pub(super) async fn fetch_within(
         let next = location.and_then(|location| url.join(location).ok());
         url = next.ok_or_else(|| NoMetadata::None("it is redirected to nowhere".to_owned()))?;
     }
-    let why = format!("`{url}` comes after more than {MAX_REDIRECTS} redirects");
+    let why = format!(
+        "`{}` comes after more than {MAX_REDIRECTS} redirects",
+        shown_url(&url)
+    );
     Err(NoMetadata::Unknown(why))
 }
 

@@ -273,6 +273,19 @@ async fn redirects_abroad_that_lead_back_take_no_secret_along() {
 }
 
 #[tokio::test]
+async fn a_url_that_a_redirect_leads_to_is_cut_in_errors() {
+    let server = Server::start(async |_| {
+        let path = format!("/{}", "part/".repeat(150));
+        with(status(307), "location", &path)
+    })
+    .await;
+    let channel = server.connect().await;
+    let why = broken(channel.sender.send(request(1, "ping")).await);
+    let is_told = why.contains("at last to `") && why.contains("/part/…`");
+    assert!(is_told && why.len() < 500, "{why}");
+}
+
+#[tokio::test]
 async fn redirects_end() {
     let server = Server::start(async |seen| match seen.body.contains("page") {
         true => with(status(303), "location", "/page"),
