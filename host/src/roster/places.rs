@@ -51,7 +51,7 @@ impl Places {
     /// Returns what snapshots read of the cache directory.
     pub(super) fn snapshot_files(&self) -> SnapshotFiles {
         SnapshotFiles {
-            token_counts: self.token_counts(),
+            token_counts: Some(self.token_counts()),
             analysed_tools: Some(self.cache.join("search")),
         }
     }

@@ -57,8 +57,8 @@ use crate::store::Gated;
 /// Files of the cache directory that snapshots read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SnapshotFiles {
-    /// File with the numbers of tokens of texts.
-    pub(super) token_counts: PathBuf,
+    /// File with the numbers of tokens of texts; none where these are not kept.
+    pub(super) token_counts: Option<PathBuf>,
     /// Folder with servers' tools as the search has analysed them; none where these are not kept.
     pub(super) analysed_tools: Option<PathBuf>,
 }

@@ -70,9 +70,14 @@ fn push_without_spaces(json: &str, text: &mut String) {
 }
 
 impl Snapshot {
+    fn kept_counts(&self) -> KeptCounts {
+        let file = self.files.token_counts.as_deref();
+        file.map(KeptCounts::read).unwrap_or_default()
+    }
+
     fn costs(&self) -> &Costs {
         self.costs.get_or_init(|| {
-            let kept = KeptCounts::read(&self.files.token_counts);
+            let kept = self.kept_counts();
             let mut costs = ToolCosts::default();
             let mut servers: BTreeMap<&str, TokenCount> = BTreeMap::new();
             for tool in &self.tools {
@@ -144,7 +149,7 @@ impl Snapshot {
             let mut known = self.costs().own.lock();
             let count = known
                 .entry((mode, description_bytes))
-                .or_insert_with(|| KeptCounts::read(&self.files.token_counts).of(&own(mode)));
+                .or_insert_with(|| self.kept_counts().of(&own(mode)));
             count.tokens
         };
         let tools = self.tools.len();
@@ -199,5 +204,13 @@ mod tests {
             r#"{"name":"s__t","description":"a \" b \\","inputSchema":{"type":"object","x":["c  d",1]}}"#
         );
         assert_eq!(mapped("s__t", "{}"), r#"{"name":"s__t"}"#);
+    }
+
+    #[test]
+    fn a_snapshot_without_files_reads_none() {
+        let (logged, _guard) = dormouse_tests::logged::logged();
+        let snapshot = Snapshot::default();
+        assert!(snapshot.costs().own.lock().is_empty());
+        assert_eq!(logged.lines(), [""; 0]);
     }
 }
