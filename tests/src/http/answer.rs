@@ -207,3 +207,40 @@ impl Answer {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    use serde_json::json;
+
+    use super::Exchange;
+
+    #[test]
+    fn events_end_wherever_their_pieces_do() {
+        let pieces = [
+            "id: 1\ndata: 1\n",
+            "\nid: 2\nda",
+            "ta: 2\n\ndata: 3",
+            "\n",
+            "\n",
+        ];
+        let chunks = pieces.map(|piece| format!("{:x}\r\n{piece}\r\n", piece.len()));
+        let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        let said = format!("{head}{}0\r\n\r\n", chunks.concat());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        server.write_all(said.as_bytes()).unwrap();
+
+        let stream = BufReader::new(stream);
+        let mut answer = Exchange { stream }.answer().unwrap();
+        let events: Vec<_> = std::iter::from_fn(|| answer.event().unwrap()).collect();
+        let expected = [("1", 1), ("2", 2), ("", 3)];
+        assert_eq!(
+            events,
+            expected.map(|(id, data)| (id.to_owned(), json!(data)))
+        );
+    }
+}
