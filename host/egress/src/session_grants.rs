@@ -61,7 +61,9 @@ impl SessionGrants {
         !self.answers.lock().refused_secrets.contains(name)
     }
 
-    pub(crate) fn granted(&self) -> Vec<HttpGrant> {
+    /// Returns the requests that are granted for as long as the host runs.
+    #[must_use]
+    pub fn granted(&self) -> Vec<HttpGrant> {
         self.answers.lock().granted.clone()
     }
 

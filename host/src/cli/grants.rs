@@ -1,10 +1,12 @@
 //! `dormouse grants`
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use dormouse_config::ServerConfig;
-use dormouse_policy::{FsMode, HttpGrant};
+use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant};
 use dormouse_text::visible::{visible_line, visible_path};
 use serde_json::{Value, json};
 
@@ -12,14 +14,15 @@ use super::grant::{check_changeable, check_plugin, server_named};
 use super::grant_requests::{self, MissingGrant};
 use super::output::FAINT;
 use super::plugin_inputs::secret_in_words;
-use super::{Format, grant_args, output};
-use crate::roster::{HeldByPlugin, Places, Roster, shown_value};
+use super::{Format, grant_args, hosts, output};
+use crate::roster::{HeldByPlugin, Places, RevokedAnswers, Roster, shown_value};
 
 /// Shows what a plugin is granted, and what it asks for and does not have.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Each grant is shown with the option by which `dormouse revoke SERVER` takes it away, \
-    and each request with the command that grants it."
+    and each request with the command that grants it. What it was given in running hosts holds until \
+    their sessions end."
 )]
 pub(super) struct GrantsArgs {
     /// The server's name.
@@ -43,13 +46,14 @@ impl GrantsArgs {
         let missing = grant_requests::missing(wanted.unwrap_or_default(), held);
         // What a project's plugin is granted, its file says.
         let is_changeable = check_changeable(&places, server).is_ok();
+        let given = given_in_hosts(&places.config, name)?;
         if self.format.json {
             let beyond = grant_requests::beyond(&server.grants, wanted.unwrap_or_default());
-            output::print_json(&as_json(server, &missing, is_changeable, &beyond))?;
+            output::print_json(&as_json(server, &missing, is_changeable, &beyond, &given))?;
             return Ok(ExitCode::SUCCESS);
         }
         grant_requests::warn_of_beyond(&server.grants, wanted.unwrap_or_default());
-        output::print(&text(server, &missing, is_changeable))?;
+        output::print(&text(server, &missing, is_changeable, &given))?;
         if wanted.is_none() {
             let why = found.and_then(|found| found.problem());
             let why = why.unwrap_or("its file is not read while it is disabled");
@@ -65,7 +69,84 @@ impl GrantsArgs {
     }
 }
 
-fn text(server: &ServerConfig, missing: &[MissingGrant], is_changeable: bool) -> String {
+/// Returns what a server's plugin was given for the session in running hosts.
+///
+/// # Errors
+/// The hosts cannot be asked.
+fn given_in_hosts(config: &Path, server: &str) -> anyhow::Result<RevokedAnswers> {
+    let mut given = RevokedAnswers::default();
+    let hear = |result: &Value| {
+        let answers = result.get("answers").cloned();
+        if let Ok(had) = serde_json::from_value(answers.unwrap_or_default()) {
+            given.extend(had);
+        }
+    };
+    let params = json!({ "server": server });
+    // Nothing is done there, and so nothing is said of it.
+    hosts::tell_and_hear("session_answers", params, config, "done", hear)?;
+    Ok(given)
+}
+
+/// Returns the grants that were given for the session, each once.
+fn session_grants(given: &RevokedAnswers) -> Grants {
+    let mut grants = Grants::default();
+    for folder in &given.folders {
+        let folder = FsGrant {
+            path: folder.path.clone(),
+            real: None,
+            mode: match folder.is_writable {
+                Some(true) => FsMode::ReadWrite,
+                _ => FsMode::ReadOnly,
+            },
+        };
+        if !grants.fs.contains(&folder) {
+            grants.fs.push(folder);
+        }
+    }
+    for name in &given.variables {
+        if !grants.env.contains(name) {
+            grants.env.push(name.clone());
+        }
+    }
+    for request in given.requests.iter().filter_map(|text| text.parse().ok()) {
+        if !grants.http.contains(&request) {
+            grants.http.push(request);
+        }
+    }
+    grants
+}
+
+fn session_text(given: &RevokedAnswers) -> String {
+    let grants = session_grants(given);
+    let (words, options) = (
+        grant_args::words(&grants, &[]),
+        grant_args::options(&grants),
+    );
+    let settings: BTreeSet<&String> = given.settings.iter().collect();
+    let settings = settings.into_iter().map(|name| {
+        (
+            format!("use the setting {name}"),
+            format!("--setting {name}"),
+        )
+    });
+    let lines: Vec<_> = words.into_iter().zip(options).chain(settings).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut text = "In running hosts, until the session ends, it may\n".to_owned();
+    for (words, option) in lines {
+        let option = output::styled(FAINT, format!("({})", visible_line(&option)));
+        text.push_str(&format!("  {}  {option}\n", visible_line(&words)));
+    }
+    text
+}
+
+fn text(
+    server: &ServerConfig,
+    missing: &[MissingGrant],
+    is_changeable: bool,
+    given: &RevokedAnswers,
+) -> String {
     let name = &server.name;
     let words = grant_args::words(&server.grants, &server.secrets);
     let options = grant_args::options(&server.grants);
@@ -95,6 +176,7 @@ fn text(server: &ServerConfig, missing: &[MissingGrant], is_changeable: bool) ->
         let name = option(format!("--setting {name}"));
         text.push_str(&format!("  {set}  {name}\n"));
     }
+    text.push_str(&session_text(given));
     if !missing.is_empty() {
         text.push_str("It asks besides\n");
     }
@@ -116,16 +198,18 @@ fn as_json(
     missing: &[MissingGrant],
     is_changeable: bool,
     beyond: &[&HttpGrant],
+    given: &RevokedAnswers,
 ) -> Value {
     let grants = &server.grants;
     let text_of = |grant: &HttpGrant| grant.to_string();
-    let folders = grants.fs.iter().map(|grant| {
+    let folder = |grant: &FsGrant| {
         let mode = match grant.mode {
             FsMode::ReadOnly => "ro",
             FsMode::ReadWrite => "rw",
         };
         json!({ "path": grant.path, "real": grant.real_path(), "mode": mode })
-    });
+    };
+    let of_session = session_grants(given);
     let missing = missing.iter().map(|one| {
         let command = one.command(&server.name).filter(|_| is_changeable);
         json!({ "what": one.what, "why": one.why, "needed": one.is_needed, "command": command })
@@ -141,11 +225,17 @@ fn as_json(
     });
     json!({
         "server": server.name,
-        "fs": folders.collect::<Vec<_>>(),
+        "fs": grants.fs.iter().map(folder).collect::<Vec<_>>(),
         "env": grants.env,
         "http": grants.http.iter().map(text_of).collect::<Vec<_>>(),
         "settings": server.settings,
         "secrets": secrets.collect::<Vec<_>>(),
+        "session": {
+            "fs": of_session.fs.iter().map(folder).collect::<Vec<_>>(),
+            "env": of_session.env,
+            "http": of_session.http.iter().map(text_of).collect::<Vec<_>>(),
+            "settings": given.settings.iter().collect::<BTreeSet<_>>(),
+        },
         "missing": missing.collect::<Vec<_>>(),
         "beyond": beyond.iter().map(|grant| text_of(grant)).collect::<Vec<_>>(),
     })

@@ -32,6 +32,10 @@ impl Methods for Arc<Roster> {
             server: String,
         }
         #[derive(Deserialize)]
+        struct AnswersOf {
+            server: String,
+        }
+        #[derive(Deserialize)]
         struct Revoke {
             server: String,
             revoked: RevokedAnswers,
@@ -91,6 +95,16 @@ impl Methods for Arc<Roster> {
                 let answers = serde_json::to_value(answers).context("they cannot be written");
                 let answers = answers.map_err(|error| RpcError::failed(&error))?;
                 Ok(json!({ "revoked": true, "answers": answers }))
+            }
+            "session_answers" => {
+                let AnswersOf { server } = read(params)?;
+                let answers = match ours {
+                    true => self.session_answers(&server),
+                    false => RevokedAnswers::default(),
+                };
+                let answers = serde_json::to_value(answers).context("they cannot be written");
+                let answers = answers.map_err(|error| RpcError::failed(&error))?;
+                Ok(json!({ "answers": answers }))
             }
             "restart" => {
                 let Restart { server } = read(params)?;

@@ -86,6 +86,7 @@ fn grants_are_given_shown_and_taken_away() {
         json!({
             "server": "issues", "fs": [], "env": ["TZ"], "http": [grant],
             "settings": {}, "secrets": [],
+            "session": { "fs": [], "env": [], "http": [], "settings": [] },
             "missing": [{
                 "what": "to send requests to all hosts below example.org over HTTPS",
                 "why": "",

@@ -89,6 +89,13 @@ impl PluginGrants {
         })
     }
 
+    /// Returns the requests that were granted for the session, and that the configuration does not grant.
+    pub(super) fn of_session(&self) -> Vec<HttpGrant> {
+        let mut granted = self.session.granted();
+        granted.retain(|grant| !grant.is_within(&self.configured));
+        granted
+    }
+
     pub(in crate::roster) fn session(&self) -> Arc<SessionGrants> {
         Arc::clone(&self.session)
     }

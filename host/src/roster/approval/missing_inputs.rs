@@ -12,7 +12,7 @@ use std::sync::Arc;
 use dormouse_catalog::Stamp;
 use dormouse_config::edit::{Editor, PluginInputs};
 use dormouse_config::{Scope, ServerConfig};
-use dormouse_policy::{FsGrant, Grants, SecretSource};
+use dormouse_policy::{FsGrant, FsMode, Grants, SecretSource};
 use dormouse_upstream::without_blocking;
 use dormouse_wit::GrantRequest;
 use parking_lot::Mutex;
@@ -22,7 +22,7 @@ use self::input_form::{Chosen, InputForm};
 use super::asked_plugin::AskedPlugin;
 use super::code_block::code_block;
 use super::confirm::{answer_to, can_ask};
-use super::revoked_answers::RevokedAnswers;
+use super::revoked_answers::{RevokedAnswers, RevokedFolder};
 use crate::roster::requests::{HeldByPlugin, missing_command, missing_names};
 use crate::roster::{CallContext, Roster, Server, folders};
 use crate::store::{DecidedBy, Decision, RecordedFolders};
@@ -95,6 +95,24 @@ impl AnsweredInputs {
     /// Forgets what was given to all servers but some.
     pub(super) fn retain(&self, is_kept: impl Fn(&str) -> bool) {
         self.given.lock().retain(|name, _| is_kept(name));
+    }
+
+    /// Returns what a server was given.
+    pub(super) fn given_to(&self, server: &str) -> RevokedAnswers {
+        let all = self.given.lock();
+        let Some(given) = all.get(server) else {
+            return RevokedAnswers::default();
+        };
+        let folders = given.grants.fs.iter().map(|folder| RevokedFolder {
+            path: folder.path.clone(),
+            is_writable: Some(folder.mode == FsMode::ReadWrite),
+        });
+        RevokedAnswers {
+            folders: folders.collect(),
+            variables: given.grants.env.clone(),
+            settings: given.settings.keys().cloned().collect(),
+            ..RevokedAnswers::default()
+        }
     }
 
     /// Takes back what a server was given. Returns those that there were.

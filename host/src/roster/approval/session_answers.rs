@@ -56,6 +56,17 @@ impl Roster {
         ended.is_some_and(|ended| ended.session().take_back(|_| true))
     }
 
+    /// Returns what a server's plugin was given for the session.
+    #[must_use]
+    pub fn session_answers(&self, server: &str) -> RevokedAnswers {
+        let mut all = self.answered_inputs.given_to(server);
+        let plugins = self.plugin_grants.lock();
+        let requests = plugins.get(server).map(PluginGrants::of_session);
+        let requests = requests.iter().flatten().map(ToString::to_string);
+        all.requests.extend(requests);
+        all
+    }
+
     /// Takes back what a plugin was given for the session, and ends its calls where there was any of
     /// that. Returns those that there were.
     pub fn revoke_session_answers(&self, server: &str, revoked: &RevokedAnswers) -> RevokedAnswers {

@@ -73,6 +73,31 @@ fn answers_end_where_a_url_has_the_name_of_their_plugin_meanwhile() {
     assert!(!is_answered(&result), "{result}");
 }
 
+#[test]
+fn what_is_given_for_the_session_is_shown_until_it_is_taken_back() {
+    let asked = given();
+    let shown = |option: &[&str]| {
+        let output = asked.home.run(&[&["grants", "asks"][..], option].concat());
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let header = "In running hosts, until the session ends, it may\n";
+    let text = shown(&[]);
+    let (_, given) = text.split_once(header).unwrap();
+    let request = format!("--grant-http 'GET http://{}", asked.host.authority());
+    for option in ["--grant-env DORMOUSE_ZONE", &asked.folder(), &request] {
+        assert!(given.contains(option), "no `{option}` in {text}");
+    }
+    let json: Value = serde_json::from_str(&shown(&["--json"])).unwrap();
+    assert_eq!(json["session"]["env"], json!(["DORMOUSE_ZONE"]), "{json}");
+    assert_eq!(json["session"]["fs"][0]["path"], json!(asked.folder()));
+    assert_eq!(json["env"], json!([]), "{json}");
+    asked.run(&["revoke", "asks", "--all"]);
+    let text = shown(&[]);
+    assert!(!text.contains("until the session ends"), "{text}");
+}
+
 /// Runs a command that fails, and returns what it says.
 fn failed(command: &mut Command) -> String {
     let output = command.output().unwrap();
