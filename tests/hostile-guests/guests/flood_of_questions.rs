@@ -10,8 +10,8 @@ dormouse_hostile_guests::guest!(attempt);
 /// `other` is a domain, and the port of all of its hosts.
 fn attempt(_: &str, other: &str) -> Vec<Outcome> {
     let one = format!("one.{other}");
-    let on_path = |number| Request::get(&one, &format!("/path-{number}")).outcome("a path");
+    let on_path = |number: u32| Request::get(&one, &format!("/path-{number}")).outcome("a path");
     let host = |number: u32| format!("host-{number}.{other}");
     let to = |number| Request::get(&host(number), "/").outcome("a request");
-    (0..8_u32).map(on_path).chain((0..200).map(to)).collect()
+    (0..8).map(on_path).chain((0..200).map(to)).collect()
 }
