@@ -1,7 +1,7 @@
 //! Home of a user, for one test: configuration, cache and runtime folders that no other test has.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,40 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::client::PATIENCE;
-use crate::{Client, Upstream, artifacts, http};
+use crate::{Client, Upstream, artifacts, compiled, http};
 
 /// A home with a `dormouse.toml` in it.
 #[derive(Debug)]
 pub struct Home {
     folder: TempDir,
     program: PathBuf,
+    /// Whether it is given components that are compiled already.
+    takes_compiled: bool,
 }
 
 impl Home {
-    /// Makes an empty home.
+    /// Makes an empty home, in whose cache are [compiled] components as far as they are known
+    /// to be wanted: the bridge, and those of servers that are added.
     ///
     /// # Errors
     /// It cannot be made, or Dormouse has not been built.
     pub fn new() -> Result<Self> {
+        let mut home = Self::with_empty_cache()?;
+        home.takes_compiled = true;
+        compiled::give(&home, compiled::BRIDGE)?;
+        Ok(home)
+    }
+
+    /// Makes an empty home in which everything is compiled that is called, for what is about
+    /// that, or about the cache.
+    ///
+    /// # Errors
+    /// It cannot be made, or Dormouse has not been built.
+    pub fn with_empty_cache() -> Result<Self> {
         Self::of(artifacts::program("dormouse")?)
     }
 
-    /// Makes an empty home in which this `dormouse` is run.
+    /// Makes an empty home in which this `dormouse` is run, with an empty cache.
     ///
     /// # Errors
     /// It cannot be made.
@@ -50,7 +65,11 @@ impl Home {
                 std::fs::Permissions::from_mode(0o700),
             )?;
         }
-        let home = Self { folder, program };
+        let home = Self {
+            folder,
+            program,
+            takes_compiled: false,
+        };
         std::fs::write(home.config(), "")?;
         Ok(home)
     }
@@ -80,6 +99,11 @@ impl Home {
     /// # Errors
     /// The configuration cannot be written.
     pub fn server_with(&self, name: &str, component: &Path, more: &str) -> Result<&Self> {
+        if self.takes_compiled
+            && let Some(name) = component.file_stem().and_then(OsStr::to_str)
+        {
+            compiled::give(self, name)?;
+        }
         // A TOML literal string takes backslashes as they are.
         let component = component.display();
         self.table(name, &format!("component = '{component}'\n{more}"))

@@ -4,6 +4,7 @@
 pub mod artifacts;
 pub mod captured_tools;
 pub mod client;
+pub mod compiled;
 pub mod component;
 pub mod compressed;
 pub mod fuzz;

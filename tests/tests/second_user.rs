@@ -70,7 +70,7 @@ fn all(folder: &Path) -> Vec<PathBuf> {
 fn home() -> (Home, Server) {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let home = Home::new().unwrap();
+    let home = Home::with_empty_cache().unwrap();
     home.guests(&["echo"]).unwrap();
     for folder in ["", "cache", "run"] {
         let path = home.path().join(folder);

@@ -3,7 +3,7 @@
 use std::thread::{self, available_parallelism};
 
 use anyhow::{Result, anyhow};
-use dormouse_tests::artifacts;
+use dormouse_tests::{artifacts, compiled};
 
 use crate::{build, install, lints, step};
 
@@ -23,6 +23,7 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
             None => {
                 lints::run()?;
                 build::pack_plugins()?;
+                compile()?;
             }
         }
         let installed = installing.join();
@@ -44,4 +45,13 @@ pub(crate) fn run(filter: Option<&str>) -> Result<()> {
         None => lints::build_by_clippy(&mut tests),
     }
     step::run(&mut tests)
+}
+
+/// Has compiled what many tests would each compile for themselves.
+fn compile() -> Result<()> {
+    let made_from = compiled::made_from()?;
+    step::once(&compiled::folder(), made_from.as_bytes(), || {
+        eprintln!("+ compiling components for all tests");
+        compiled::compile()
+    })
 }

@@ -25,7 +25,7 @@ fn bomb(functions: usize, statements: usize) -> Vec<u8> {
 }
 
 fn home(limits: &str) -> Home {
-    let home = Home::new().unwrap();
+    let home = Home::with_empty_cache().unwrap();
     std::fs::write(home.config(), format!("[limits]\n{limits}\n\n")).unwrap();
     home
 }
@@ -103,7 +103,7 @@ fn a_host_that_a_loader_has_started_compiles() {
     let loader = loaders
         .iter()
         .find(|loader| std::path::Path::new(loader).exists());
-    let home = Home::new().unwrap();
+    let home = Home::with_empty_cache().unwrap();
     home.server("good", &artifacts::guest("echo").unwrap())
         .unwrap();
     let serve = home.command(&["serve"]);

@@ -13,7 +13,7 @@ fn good_call(mut client: Client) {
 }
 
 fn home() -> Home {
-    let home = Home::new().unwrap();
+    let home = Home::with_empty_cache().unwrap();
     home.server("good", &artifacts::guest("echo").unwrap())
         .unwrap();
     home

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use dormouse_tests::http::Session;
 use dormouse_tests::wire::Wire;
-use dormouse_tests::{Home, artifacts, client};
+use dormouse_tests::{Home, Upstream, artifacts, client, compiled};
 use serde_json::{Value, json};
 
 use crate::wait_for;
@@ -126,7 +126,7 @@ fn survives_rubbish_on_its_input() {
 /// A second host finds compiled what the first one has compiled.
 #[test]
 fn compiles_once() {
-    let home = Home::new().unwrap();
+    let home = Home::with_empty_cache().unwrap();
     home.guests(&["echo"]).unwrap();
     for (compiled, cache_hits) in [(1, 0), (0, 1)] {
         let mut client = home.serve().unwrap();
@@ -167,6 +167,30 @@ fn compiles_once() {
         "b"
     );
     assert_eq!(home.status().unwrap()["compiled"], 1);
+}
+
+/// What `cargo xtask test` has had compiled is in the cache of each home from the start, but for
+/// what another build of the program has compiled.
+#[test]
+fn homes_have_what_is_compiled_for_many_tests() {
+    let home = Home::new().unwrap();
+    home.guests(&["echo"]).unwrap();
+    let floor = Upstream::new(&artifacts::program("dormouse-floor").unwrap());
+    home.upstream("floor", &floor.arg(1).arg(1), "").unwrap();
+    home.synced("floor").unwrap();
+    let mut client = home.serve().unwrap();
+    for tool in ["echo__echo", "floor__p0000__echo"] {
+        let text = client.text(tool, json!({ "text": "a" })).unwrap();
+        assert_eq!(text, "a");
+    }
+    let status = home.status().unwrap();
+    let (compiled, cache_hits) = if compiled::is_current() {
+        (0, 2)
+    } else {
+        (2, 0)
+    };
+    assert_eq!(status["compiled"], compiled);
+    assert_eq!(status["cache_hits"], cache_hits);
 }
 
 /// After its idle time a server is stopped, and woken again by the next call.

@@ -98,7 +98,7 @@ fn a_component_that_becomes_a_pipe_or_a_device_is_not_read() {
 
 #[test]
 fn a_pipe_in_the_compile_cache_is_compiled_past() {
-    let home = Home::new().unwrap();
+    let home = Home::with_empty_cache().unwrap();
     home.guests(&["counter"]).unwrap();
     let mut client = home.serve().unwrap();
     client.call("counter__count", json!({})).unwrap();
@@ -124,7 +124,7 @@ fn a_pipe_in_the_compile_cache_is_compiled_past() {
 fn a_key_that_others_can_read_or_replace_is_not_used() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let home = Home::new().unwrap();
+    let home = Home::with_empty_cache().unwrap();
     home.guests(&["counter"]).unwrap();
     let calls = |home: &Home| {
         let mut client = home.serve().unwrap();
