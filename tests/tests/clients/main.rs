@@ -58,8 +58,10 @@ macro_rules! features {
     };
 }
 
-/// Features by their names.
-const FEATURES: &[(&str, fn(Sdk))] = features! {
+/// Feature of MCP, by its name.
+type Feature = (&'static str, fn(Sdk));
+
+const FEATURES: &[Feature] = features! {
     tools::are_listed_and_called tools::are_replaced
     progress::is_heard progress::ends_with_a_cancelled_call
     questions::are_answered questions::confirm_calls
