@@ -18,6 +18,8 @@ pub(super) struct SecretFault {
     /// The fault, behind the name of the secret.
     pub(super) why: String,
     pub(super) hint: Cow<'static, str>,
+    /// Whether nobody has given it a text: one that was given and cannot be had now is another thing.
+    pub(super) is_absent: bool,
 }
 
 impl SecretError {

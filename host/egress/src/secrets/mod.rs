@@ -101,10 +101,14 @@ impl PluginSecrets {
         })
     }
 
-    /// Returns the logins whose tokens a request to that URL needs, to have them or to hide them.
-    pub fn logins<'s>(&'s self, url: &'s Url) -> impl Iterator<Item = &'s ProviderLogin> {
+    /// Returns the logins whose tokens a request with that URL and these headers would have.
+    pub fn logins<'s>(
+        &'s self,
+        url: &'s Url,
+        headers: &'s HeaderMap,
+    ) -> impl Iterator<Item = &'s ProviderLogin> {
         let wanted = self.secrets.iter();
-        let wanted = wanted.filter(|one| one.secret.goes_to(url));
+        let wanted = wanted.filter(|one| one.secret.goes_to(url) && one.stands_in(headers));
         wanted.filter_map(|one| one.secret.login())
     }
 
@@ -121,16 +125,16 @@ impl PluginSecrets {
         self.sent.texts()
     }
 
-    /// Whether a request to that URL needs a secret whose text was not looked up yet, to have it or to
-    /// hide it; tokens of logins aside.
-    pub fn is_any_unknown(&self, url: &Url) -> bool {
-        self.unknown(url).next().is_some()
+    /// Whether a request with that URL and these headers would have a secret whose text was not looked
+    /// up yet; tokens of logins aside.
+    pub fn is_any_unknown(&self, url: &Url, headers: &HeaderMap) -> bool {
+        self.unknown(url, headers).next().is_some()
     }
 
-    /// Looks up the secrets that a request to that URL needs, for the first time. Returns what is wrong
-    /// with the first that has no text; tokens of logins aside.
-    pub async fn missing(&self, url: &Url) -> Option<SecretError> {
-        for one in self.unknown(url) {
+    /// Looks up the secrets that a request with that URL and these headers would have, for the first
+    /// time. Returns what is wrong with the first that has no text; tokens of logins aside.
+    pub async fn missing(&self, url: &Url, headers: &HeaderMap) -> Option<SecretError> {
+        for one in self.unknown(url, headers) {
             match one.resolve(&self.server).await {
                 Ok(resolved) => self.sent.add(&one.secret, &resolved),
                 Err(why) => return Some(SecretError::new(&self.server, &one.secret.name, why)),
@@ -139,9 +143,16 @@ impl PluginSecrets {
         None
     }
 
-    fn unknown<'s>(&'s self, url: &'s Url) -> impl Iterator<Item = &'s PluginSecret> {
+    fn unknown<'s>(
+        &'s self,
+        url: &'s Url,
+        headers: &'s HeaderMap,
+    ) -> impl Iterator<Item = &'s PluginSecret> {
         self.secrets.iter().filter(|one| {
-            one.secret.login().is_none() && one.secret.goes_to(url) && one.resolved().is_empty()
+            one.secret.login().is_none()
+                && one.secret.goes_to(url)
+                && one.stands_in(headers)
+                && one.resolved().is_empty()
         })
     }
 
@@ -162,11 +173,12 @@ impl PluginSecrets {
         }
     }
 
-    /// Puts the secrets that go to a URL's host into a request to it, and looks them up to hide them, those
-    /// that are not in it, too.
+    /// Puts the secrets that go to a URL's host into a request to it, and looks those up, too, that are
+    /// not in it: its host may repeat what another process has sent it before, which has to be hidden.
     ///
     /// # Errors
-    /// One of these secrets has no value, or one that cannot stand where it belongs.
+    /// One of these secrets is in the request and has no value, or one that cannot stand where it belongs;
+    /// or one that is not in it cannot be looked up.
     pub(crate) async fn put_into(
         &self,
         url: &mut Url,
@@ -177,12 +189,15 @@ impl PluginSecrets {
             if !one.secret.goes_to(url) {
                 continue;
             }
+            let stands_in = one.stands_in(headers);
             let failed = |why| SecretError::new(&self.server, &one.secret.name, why);
-            // Also where the plugin has not written its placeholder: its host may repeat what another
-            // process has sent it before, which has to be hidden.
-            let resolved = one.resolve(&self.server).await.map_err(failed)?;
+            let resolved = match one.resolve(&self.server).await {
+                // A plugin may do without a secret that its user does not have.
+                Err(fault) if fault.is_absent && !stands_in => continue,
+                resolved => resolved.map_err(failed)?,
+            };
             self.sent.add(&one.secret, &resolved);
-            if !one.stands_in(headers) {
+            if !stands_in {
                 continue;
             }
             one.put(resolved.text.expose(), url, headers)

@@ -31,6 +31,7 @@ pub(super) fn set_header(
     let name = HeaderName::try_from(name).map_err(|_| SecretFault {
         why: "has no header to stand in".to_owned(),
         hint: "write the name of a header in `header`".into(),
+        is_absent: false,
     })?;
     headers.insert(name, sensitive(value.as_bytes())?);
     Ok(())
@@ -112,6 +113,7 @@ fn sensitive(value: &[u8]) -> Result<HeaderValue, SecretFault> {
         why: "cannot stand in a header: it has a line end or another control character in it"
             .to_owned(),
         hint: "a secret in a header is one line of text".into(),
+        is_absent: false,
     })?;
     value.set_sensitive(true);
     Ok(value)

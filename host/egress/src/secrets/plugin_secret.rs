@@ -175,6 +175,7 @@ pub(super) fn needs_login(server: &str, login: Option<&ProviderLogin>) -> Secret
             "`dormouse login {server}` gives a link and waits until you have followed it"
         )
         .into(),
+        is_absent: true,
     }
 }
 
@@ -186,6 +187,7 @@ fn no_token(why: &str) -> SecretFault {
     SecretFault {
         why: format!("has no value: {why}"),
         hint: hint.to_owned().into(),
+        is_absent: false,
     }
 }
 

@@ -46,13 +46,18 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, SecretFault
     let wrong = |why: &str, hint: &'static str| SecretFault {
         why: format!("has no value: {source} {why}"),
         hint: hint.into(),
+        is_absent: false,
+    };
+    let absent = |why: &str, hint| SecretFault {
+        is_absent: true,
+        ..wrong(why, hint)
     };
     let bytes = match source {
         SecretSource::Variable(name) => match std::env::var(name) {
             Ok(text) => text.into_bytes(),
             Err(VarError::NotPresent) => {
                 let hint = "set it where `dormouse` is started";
-                return Err(wrong("is not set", hint));
+                return Err(absent("is not set", hint));
             }
             Err(VarError::NotUnicode(_)) => return Err(wrong("is no text", "write it in UTF-8")),
         },
@@ -64,7 +69,8 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, SecretFault
             let file = file.clone();
             let read = tokio::task::spawn_blocking(move || file_bytes(&file)).await;
             let read = read.unwrap_or_else(|error| Err(error.to_string()));
-            read.map_err(|why| wrong(&why, hint))?
+            let read = read.map_err(|why| wrong(&why, hint))?;
+            read.ok_or_else(|| absent("cannot be read: there is no such file", hint))?
         }
         SecretSource::Command {
             program,
@@ -95,8 +101,8 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, SecretFault
     }
 }
 
-/// Reads a file that its user alone can read.
-fn file_bytes(file: &SecretFile) -> Result<Vec<u8>, String> {
+/// Reads a file that its user alone can read; none where there is no such file.
+fn file_bytes(file: &SecretFile) -> Result<Option<Vec<u8>>, String> {
     let unread = |error: io::Error| match error.kind() {
         ErrorKind::IsADirectory | ErrorKind::InvalidInput => "is no file".to_owned(),
         _ => format!("cannot be read: {error}"),
@@ -105,12 +111,15 @@ fn file_bytes(file: &SecretFile) -> Result<Vec<u8>, String> {
         Some(real) => SecretFile::open_shown(real),
         None => open_regular_file(&file.path),
     };
-    let file = opened.map_err(unread)?;
+    let file = match opened {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(unread)?,
+    };
     check_readers(&file.metadata().map_err(unread)?)?;
     let mut bytes = Vec::new();
     let mut limited = file.take(MAX_BYTES + 1);
     limited.read_to_end(&mut bytes).map_err(unread)?;
-    checked_length(bytes)
+    checked_length(bytes).map(Some)
 }
 
 #[cfg(unix)]

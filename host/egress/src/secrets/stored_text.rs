@@ -71,6 +71,7 @@ fn look_up_blocking(
     let missing = || SecretFault {
         why: format!("has no value: you have no secret `{name}`"),
         hint: format!("`dormouse secret set {name}` asks you for it").into(),
+        is_absent: true,
     };
     let version = version.map_err(|why| wrong(&why.to_string()))?;
     let version = version.ok_or_else(missing)?;
@@ -90,5 +91,6 @@ fn wrong(why: &str) -> SecretFault {
     SecretFault {
         why: format!("has no value: {why}"),
         hint: hint.to_owned().into(),
+        is_absent: false,
     }
 }

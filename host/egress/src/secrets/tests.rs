@@ -131,26 +131,44 @@ async fn a_placeholder_is_worthless_and_is_replaced_for_its_hosts() {
     assert!(mask.is_empty());
 }
 
-/// Also where it is not in them: another process may have sent it to their host, which may repeat it.
 #[tokio::test]
 async fn a_secret_without_a_value_fails_its_requests_in_words() {
-    for placement in [header("{}"), placeholder_in("x-token")] {
-        let none = secret("token", "DORMOUSE_NONE", &["a.example"], placement);
-        let secrets = PluginSecrets::new("github", &[none]);
+    let named = |variable| secret("token", variable, &["a.example"], header("{}"));
+    let secrets = PluginSecrets::new("github", &[named("DORMOUSE_NONE")]);
+    let mut url = Url::parse("https://a.example/").unwrap();
+    // A failure is not kept: it says the same each time.
+    for _ in 0..2 {
+        let error = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
+        assert_eq!(
+            error.err().unwrap().to_string(),
+            "secret `token` of server `github` has no value: the environment variable \
+             `DORMOUSE_NONE` is not set\nhint: set it where `dormouse` is started"
+        );
+        assert_eq!(resolved(&secrets), []);
+    }
+}
+
+/// Only where its plugin does not write it, and not where there is one that cannot be read: another
+/// process may have sent that.
+#[tokio::test]
+async fn a_plugin_may_do_without_a_secret_that_its_user_does_not_have() {
+    let absent = secret(
+        "token",
+        "DORMOUSE_NONE",
+        &["a.example"],
+        placeholder_in("x-token"),
+    );
+    let file = tempfile::tempdir().unwrap();
+    let unreadable = HttpSecret {
+        source: dormouse_policy::SecretSource::File(file.path().to_path_buf().into()),
+        ..absent.clone()
+    };
+    for (secret, is_sent) in [(absent, true), (unreadable, false)] {
+        let secrets = PluginSecrets::new("github", &[secret]);
         let mut url = Url::parse("https://a.example/").unwrap();
-        assert!(secrets.is_any_unknown(&url));
-        // A failure is not kept: it says the same each time.
-        for _ in 0..2 {
-            let error = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
-            assert_eq!(
-                error.err().unwrap().to_string(),
-                "secret `token` of server `github` has no value: the environment variable \
-                 `DORMOUSE_NONE` is not set\nhint: set it where `dormouse` is started"
-            );
-            assert_eq!(resolved(&secrets), []);
-        }
-        let (sent, _) = put(&secrets, "https://b.example/", &mut HeaderMap::new()).await;
-        assert_eq!(sent, "https://b.example/");
+        assert!(!secrets.is_any_unknown(&url, &HeaderMap::new()));
+        let put = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
+        assert_eq!(put.is_ok(), is_sent);
     }
 }
 
@@ -212,9 +230,9 @@ async fn a_token_is_asked_for_anew_and_hidden_after_its_end() {
     assert_eq!(resolved(&secrets).len(), 2);
     // No other host is asked about, or given one.
     let other = Url::parse("https://b.example/").unwrap();
-    assert_eq!(secrets.logins(&other).count(), 0);
+    assert_eq!(secrets.logins(&other, &HeaderMap::new()).count(), 0);
     let own = Url::parse(url).unwrap();
-    assert_eq!(secrets.logins(&own).count(), 1);
+    assert_eq!(secrets.logins(&own, &HeaderMap::new()).count(), 1);
     let (_, mask) = put(&secrets, "https://b.example/", &mut HeaderMap::new()).await;
     assert!(mask.is_empty());
 }
@@ -242,9 +260,10 @@ async fn a_secret_without_a_text_may_come_from_elsewhere_later() {
     let secrets = PluginSecrets::new("github", std::slice::from_ref(&none));
     let (url, other) = ("https://a.example/", "https://b.example/");
     let (url, other) = (Url::parse(url).unwrap(), Url::parse(other).unwrap());
-    assert!(!secrets.is_any_unknown(&other));
-    assert!(secrets.is_any_unknown(&url));
-    let missing = secrets.missing(&url).await.unwrap();
+    let headers = HeaderMap::new();
+    assert!(!secrets.is_any_unknown(&other, &headers));
+    assert!(secrets.is_any_unknown(&url, &headers));
+    let missing = secrets.missing(&url, &headers).await.unwrap();
     assert_eq!(missing.secret(), "token");
     assert!(missing.why().contains("`DORMOUSE_NONE`"), "{missing}");
     // Not for other hosts, nor in another place.
@@ -254,7 +273,7 @@ async fn a_secret_without_a_text_may_come_from_elsewhere_later() {
         secret("other", VARIABLE, &["a.example"], header("Bearer {}")),
     ] {
         secrets.rebind(&now);
-        assert!(secrets.missing(&url).await.is_some());
+        assert!(secrets.missing(&url, &headers).await.is_some());
     }
     secrets.rebind(&secret(
         "token",
@@ -262,8 +281,8 @@ async fn a_secret_without_a_text_may_come_from_elsewhere_later() {
         &["a.example"],
         header("Bearer {}"),
     ));
-    assert!(secrets.missing(&url).await.is_none());
-    assert!(!secrets.is_any_unknown(&url));
+    assert!(secrets.missing(&url, &headers).await.is_none());
+    assert!(!secrets.is_any_unknown(&url, &headers));
     assert_eq!(secrets.looked_up(), 1);
     // What was sent stays known, and hidden.
     secrets.rebind(&none);

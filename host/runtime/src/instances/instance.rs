@@ -1,5 +1,6 @@
 //! A live instance, and the calls of its functions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -134,7 +135,7 @@ impl Live {
             pace: pace.clone(),
             session: call.session,
             condition: call.condition.clone(),
-            secret_questions: 0,
+            secret_questions: BTreeMap::new(),
             failed: None,
             completed: None,
         });

@@ -11,6 +11,7 @@ use dormouse_egress::{GrantedHttp, GrantedReach, HttpRefusal};
 use dormouse_policy::{HttpGrant, Limits};
 use dormouse_text::log_text::escaped;
 use dormouse_upstream::auth::NotLoggedIn;
+use hyper::HeaderMap;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -57,9 +58,9 @@ pub(crate) trait NetworkState: Send + 'static {
         providers: Vec<String>,
     ) -> impl Future<Output = Result<(), NotLoggedIn>> + Send;
 
-    /// Asks the user for secrets that a request to that URL needs and that have no text, and waits for the
-    /// answer.
-    fn ask_for_secrets(&mut self, url: Url) -> impl Future<Output = ()> + Send;
+    /// Asks the user for secrets that a request with that URL and these headers would have and that have
+    /// no text, and waits for the answer.
+    fn ask_for_secrets(&mut self, url: Url, headers: HeaderMap) -> impl Future<Output = ()> + Send;
 }
 
 /// HTTP request that is granted.

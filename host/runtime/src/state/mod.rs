@@ -79,8 +79,8 @@ pub(super) struct Current {
     pub session: Option<SessionId>,
     /// Condition on which it goes on after it has waited.
     pub condition: Option<CallCondition>,
-    /// Number of questions for secrets so far.
-    pub secret_questions: usize,
+    /// Numbers of questions for secrets so far, by their names.
+    pub secret_questions: BTreeMap<String, usize>,
     /// Cause of the upstream's last failure.
     pub failed: Option<Cause>,
     /// The upstream's last answer to a completion: JSON text.

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use dormouse_protocol::Capability;
+use hyper::HeaderMap;
 use url::Url;
 
 use super::InstanceState;
 use crate::grant_questions::SecretAnswer;
 
-/// Most questions for secrets in one call: who says that one is there is asked again where it is not.
+/// Most questions for one secret in one call: who says that one is there is asked again where it is not.
 const MAX_QUESTIONS: usize = 3;
 
 impl InstanceState {
-    /// Asks the user of the running call for the secrets that a request needs and that have no text. The
-    /// call's deadline waits with it. Those that stay missing are told as the request is sent.
-    pub(super) async fn ask_user_for_secrets(&mut self, url: &Url) {
+    /// Asks the user of the running call for the secrets that a request would have and that have no
+    /// text. The call's deadline waits with it. Those that stay missing are told as the request is sent.
+    pub(super) async fn ask_user_for_secrets(&mut self, url: &Url, headers: &HeaderMap) {
         let (Some(questions), Some(call)) = (&self.grant_questions, &mut self.call) else {
             return;
         };
@@ -24,14 +25,17 @@ impl InstanceState {
         }
         let secrets = self.network.http().secrets();
         let session = &questions.session;
-        while call.secret_questions < MAX_QUESTIONS {
-            let looked_up = call.unless_cancelled(secrets.missing(url)).await;
+        loop {
+            let looked_up = call.unless_cancelled(secrets.missing(url, headers)).await;
             let Some(Some(missing)) = looked_up else {
                 return;
             };
-            if !session.may_ask_for_secret(missing.secret()) {
+            let questions_before = call.secret_questions.get(missing.secret()).copied();
+            let questions_before = questions_before.unwrap_or_default();
+            if questions_before >= MAX_QUESTIONS || !session.may_ask_for_secret(missing.secret()) {
                 return;
             }
+            let mut is_asked = false;
             let waiting = call.pace.patience.wait();
             let asking = async {
                 let _turn = session.turn().await;
@@ -39,9 +43,10 @@ impl InstanceState {
                 if !session.may_ask_for_secret(missing.secret()) {
                     return SecretAnswer::NotAsked;
                 }
-                if secrets.missing(url).await.as_ref() != Some(&missing) {
+                if secrets.missing(url, headers).await.as_ref() != Some(&missing) {
                     return SecretAnswer::Done(None);
                 }
+                is_asked = true;
                 let asker = &questions.asker;
                 let answer = asker
                     .ask_for_secret(&self.server, &missing, &listener)
@@ -56,7 +61,10 @@ impl InstanceState {
             };
             let answered = call.pace.turn.wait(call.unless_cancelled(asking)).await;
             drop(waiting);
-            call.secret_questions += 1;
+            if is_asked {
+                let name = missing.secret().to_owned();
+                call.secret_questions.insert(name, questions_before + 1);
+            }
             // The poll of this call makes epochs advance and the deadline count again, but only at its
             // start.
             tokio::task::yield_now().await;

@@ -2,6 +2,7 @@
 
 use dormouse_policy::HttpGrant;
 use dormouse_upstream::auth::NotLoggedIn;
+use hyper::HeaderMap;
 use url::Url;
 use wasmtime_wasi::{WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
@@ -74,8 +75,8 @@ impl NetworkState for InstanceState {
         Ok(())
     }
 
-    async fn ask_for_secrets(&mut self, url: Url) {
-        self.ask_user_for_secrets(&url).await;
+    async fn ask_for_secrets(&mut self, url: Url, headers: HeaderMap) {
+        self.ask_user_for_secrets(&url, &headers).await;
     }
 }
 

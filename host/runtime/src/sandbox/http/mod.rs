@@ -123,7 +123,8 @@ async fn handle<T: HttpState>(
     }
     let refused = match judged {
         Ok(url) => {
-            let providers = outgoing::providers(&gate, &url);
+            let made = store.data_mut().ctx().table.get(&request)?;
+            let providers = outgoing::providers(&gate, &url, &made.headers);
             let logged_in = match providers.is_empty() {
                 true => Ok(()),
                 false => store.data_mut().log_in(providers).await,
@@ -131,8 +132,10 @@ async fn handle<T: HttpState>(
             match logged_in {
                 Err(why) => Some(gate.refuse_without_login(url.as_str(), &why)),
                 Ok(()) => {
-                    if gate.http().secrets().is_any_unknown(&url) {
-                        store.data_mut().ask_for_secrets(url.clone()).await;
+                    let made = store.data_mut().ctx().table.get(&request)?;
+                    if let Some(headers) = outgoing::with_unknown_secrets(&gate, &url, made) {
+                        let asked = store.data_mut().ask_for_secrets(url.clone(), headers);
+                        asked.await;
                     }
                     // After all that a person may have been waited for.
                     let may = store.data_mut().check_call().await;
