@@ -178,10 +178,10 @@ impl HttpGrant {
         self.is_private
     }
 
-    /// Whether it is for the same host as another one, or for the same hosts.
+    /// Whether it is for the same host and port as another one.
     #[must_use]
     pub fn is_of_same_host(&self, other: &Self) -> bool {
-        self.host == other.host
+        self.host == other.host && self.port == other.port
     }
 
     /// Returns the same grant for the host of a URL alone.

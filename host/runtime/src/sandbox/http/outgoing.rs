@@ -1,10 +1,10 @@
 //! Requests of a guest on their way to their hosts, as far as they are granted.
 
-use dormouse_egress::{PluginHttpRequest, SendError, is_forbidden_header};
+use dormouse_egress::{MaskedBodyError, PluginHttpRequest, SendError, is_forbidden_header};
 use http_body_util::BodyExt as _;
 use hyper::http::HeaderName;
 use hyper::http::request::Parts;
-use hyper::{Request, Response};
+use hyper::{HeaderMap, Request, Response};
 use tokio::time::timeout;
 use url::Url;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme};
@@ -76,9 +76,21 @@ pub(super) fn judge(
 }
 
 /// Returns the providers that the user has to be logged in at for a request, by their names.
-pub(super) fn providers(gate: &NetworkGate, url: &Url) -> Vec<String> {
-    let logins = gate.http().secrets().logins(url);
+pub(super) fn providers(gate: &NetworkGate, url: &Url, headers: &HeaderMap) -> Vec<String> {
+    let logins = gate.http().secrets().logins(url, headers);
     logins.map(|login| login.provider.clone()).collect()
+}
+
+/// Returns the headers of a request to a URL, where a secret is to be in it that was not looked up
+/// yet.
+pub(super) fn with_unknown_secrets(
+    gate: &NetworkGate,
+    url: &Url,
+    request: &HostOutgoingRequest,
+) -> Option<HeaderMap> {
+    let headers: &HeaderMap = &request.headers;
+    let is_unknown = gate.http().secrets().is_any_unknown(url, headers);
+    is_unknown.then(|| headers.clone())
 }
 
 fn url_of(request: &HostOutgoingRequest) -> String {
@@ -165,10 +177,13 @@ async fn send_granted(
         return Err(Error::HttpResponseHeaderSectionSize(Some(bytes)));
     }
     let between = options.between_bytes_timeout;
+    let of_body = gate.clone();
     Ok(response.map(|body| {
-        let body = body
-            .map_err(|_| Error::HttpResponseIncomplete)
-            .boxed_unsync();
+        let body = body.map_err(move |error| match error {
+            MaskedBodyError::Body(_) => Error::HttpResponseIncomplete,
+            unreadable => internal(&of_body.failed(&url, &unreadable.to_string())),
+        });
+        let body = body.boxed_unsync();
         CountedBody::of_response(body, gate.clone(), open, between, end).boxed_unsync()
     }))
 }

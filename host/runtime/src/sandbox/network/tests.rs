@@ -160,7 +160,8 @@ fn a_host_that_was_refused_is_asked_about_in_another_call_at_the_earliest() {
     gate.refuse_host("GET https://a.example/v1".parse().unwrap());
     for (grant, expected) in [
         ("GET https://a.example/v2", false),
-        ("POST http://a.example:8080", false),
+        ("POST https://a.example", false),
+        ("GET https://a.example:8443/v1", true),
         ("GET https://b.example/v1", true),
         ("GET https://x.a.example/v1", true),
     ] {
