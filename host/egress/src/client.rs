@@ -127,9 +127,13 @@ pub(crate) fn plugin_client(
     made(plugin_builder(kind, keeps_unused, lookups))
 }
 
-fn plugin_builder(kind: ClientKind, keeps_unused: bool, lookups: Arc<Semaphore>) -> ClientBuilder {
+pub(crate) fn plugin_builder(
+    kind: ClientKind,
+    keeps_unused: bool,
+    lookups: Arc<Semaphore>,
+) -> ClientBuilder {
     let mut builder = build(kind)
-        // One that its host has refused over HTTP/2 would be sent again, which nobody counts.
+        // What is sent again counts (`GrantedHttp::send`).
         .retry(retry::never())
         .pool_max_idle_per_host(if keeps_unused { MAX_IDLE_PER_HOST } else { 0 })
         .pool_idle_timeout(PLUGIN_IDLE_TIME)
@@ -169,75 +173,7 @@ fn made(builder: ClientBuilder) -> Result<Client, EgressError> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Read as _, Write as _};
-    use std::net::{TcpListener, TcpStream};
-    use std::sync::atomic::{AtomicU32, Ordering};
-
     use super::*;
-
-    /// Types of frames of HTTP/2.
-    const HEADERS: u8 = 1;
-    const RST_STREAM: u8 = 3;
-    const SETTINGS: u8 = 4;
-
-    /// Flag of settings that are acknowledged.
-    const ACK: u8 = 1;
-
-    /// Code of an error by which a host says that it has not looked at a request.
-    const REFUSED_STREAM: u32 = 7;
-
-    /// Returns a frame of HTTP/2.
-    fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
-        let length = u8::try_from(payload.len()).unwrap();
-        [&[0, 0, length, kind, flags, 0, 0, 0, stream], payload].concat()
-    }
-
-    /// Refuses each request of a connection, and counts them.
-    fn refuse_each(mut stream: TcpStream, requests: &AtomicU32) -> io::Result<()> {
-        stream.read_exact(&mut [0; 24])?;
-        stream.write_all(&frame(SETTINGS, 0, 0, &[]))?;
-        loop {
-            let mut head = [0; 9];
-            stream.read_exact(&mut head)?;
-            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-            stream.read_exact(&mut vec![0; usize::try_from(length).unwrap()])?;
-            match (head[3], head[4]) {
-                (SETTINGS, 0) => stream.write_all(&frame(SETTINGS, ACK, 0, &[]))?,
-                (HEADERS, _) => {
-                    requests.fetch_add(1, Ordering::AcqRel);
-                    let code = REFUSED_STREAM.to_be_bytes();
-                    stream.write_all(&frame(RST_STREAM, 0, head[8], &code))?;
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// A host that says that it has refused a request may have read it.
-    #[tokio::test]
-    async fn a_request_of_a_plugin_that_its_host_refuses_is_not_sent_again() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/", listener.local_addr().unwrap());
-        let requests = Arc::<AtomicU32>::default();
-        let counted = Arc::clone(&requests);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                // It ends with its connection.
-                let _ = refuse_each(stream, &counted);
-            }
-        });
-        let kind = ClientKind {
-            secure: false,
-            direct: true,
-            reach: Reach::Configured,
-        };
-        let builder = plugin_builder(kind, true, Arc::new(Semaphore::new(1)));
-        let client = made(builder.http2_prior_knowledge()).unwrap();
-        let refused = client.get(url).send().await.unwrap_err();
-        let refused = causes(refused);
-        assert!(refused.contains("refused stream"), "{refused}");
-        assert_eq!(requests.load(Ordering::Acquire), 1);
-    }
 
     #[test]
     fn a_server_leads_nobody_to_this_machine() {

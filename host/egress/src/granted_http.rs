@@ -5,6 +5,7 @@ mod charset;
 pub(crate) mod fuzz;
 mod masked_response;
 mod send_error;
+mod unprocessed;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::masked_response::masked;
 pub use self::send_error::{HttpRefusal, SendError};
+use self::unprocessed::is_unprocessed;
 use crate::client::{ClientKind, plugin_client};
 use crate::host_name::{is_local_name, literal};
 use crate::proxies::has_proxy;
@@ -37,6 +39,10 @@ const MAX_OPEN_REQUESTS: usize = 128;
 /// Most lookups of names of one plugin that are on their way, also where their requests are not any
 /// more. More wait.
 const MAX_LOOKUPS: usize = 8;
+
+/// Most times that a request is sent again which its host has not processed: a connection that ends in
+/// good order takes those with it that were on their way, and the next one may, too.
+const MAX_UNPROCESSED: usize = 2;
 
 /// Name of `Range` in an older proposal, which some hosts still take for it.
 const REQUEST_RANGE: HeaderName = HeaderName::from_static("request-range");
@@ -174,8 +180,9 @@ impl GrantedHttp {
 
     /// Sends a request that may reach so far, with the secrets that its host gets, which are hidden in
     /// the response. Redirects are not followed: each hop is a request of its own. One that only asks
-    /// for something is sent once more where its host has refused the token of a login, there is
-    /// another one now and `may_repeat` says so.
+    /// for something is sent once more where its host has refused the token of a login, and there is
+    /// another one now; one like that, or without a body, is also sent again where its host says that it
+    /// has not processed it. Each time `may_repeat` is asked.
     ///
     /// # Errors
     /// There is no response. Addresses are judged as the connection is made.
@@ -183,7 +190,7 @@ impl GrantedHttp {
         &self,
         request: PluginHttpRequest<B>,
         granted: GrantedReach,
-        may_repeat: impl FnOnce() -> bool + Send,
+        may_repeat: impl Fn() -> bool + Send,
     ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError>
     where
         B: Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + Unpin + 'static,
@@ -195,11 +202,10 @@ impl GrantedHttp {
             body,
         } = request;
         let client = self.client(&url, granted)?;
-        let (mut request, put) = self.with_secrets(&method, &url, headers.clone()).await?;
+        let (mut request, mut put) = self.with_secrets(&method, &url, headers.clone()).await?;
+        let has_body = !body.is_end_stream();
         let has_sent_data = Arc::new(AtomicBool::new(false));
-        if body.is_end_stream() {
-            remove_length(&mut request);
-        } else {
+        if has_body {
             let has_sent_data = Arc::clone(&has_sent_data);
             let body = body.map_frame(move |frame| {
                 has_sent_data.store(true, Ordering::Release);
@@ -207,6 +213,8 @@ impl GrantedHttp {
             });
             let body = BodyDataStream::new(body);
             *request.body_mut() = Some(reqwest::Body::wrap_stream(body));
+        } else {
+            remove_length(&mut request);
         }
         // A host may write what it was sent, also meanwhile, into what ends a connection, too, and into its
         // certificate.
@@ -219,17 +227,28 @@ impl GrantedHttp {
             ),
             error => error,
         };
-        let mut response = execute(&client, request, &url).await.map_err(quiet)?;
-        if response.status() == StatusCode::UNAUTHORIZED
-            && self.secrets.are_replaced(&put).await?
-            && matches!(method, Method::GET | Method::HEAD)
-            && !has_sent_data.load(Ordering::Acquire)
-            && may_repeat()
-        {
-            let (mut request, _) = self.with_secrets(&method, &url, headers).await?;
+        let only_asks = || {
+            matches!(method, Method::GET | Method::HEAD) && !has_sent_data.load(Ordering::Acquire)
+        };
+        let mut unprocessed = 0..MAX_UNPROCESSED;
+        let mut has_new_token = false;
+        let response = loop {
+            let answered = execute(&client, request, &url).await;
+            let status = answered.as_ref().ok().map(Response::status);
+            let repeats = if let Err(SendError::Unprocessed) = answered {
+                (!has_body || only_asks()) && unprocessed.next().is_some()
+            } else if status == Some(StatusCode::UNAUTHORIZED) && !has_new_token {
+                has_new_token = self.secrets.are_replaced(&put).await?;
+                has_new_token && only_asks()
+            } else {
+                false
+            };
+            if !repeats || !may_repeat() {
+                break answered.map_err(quiet)?;
+            }
+            (request, put) = self.with_secrets(&method, &url, headers.clone()).await?;
             remove_length(&mut request);
-            response = execute(&client, request, &url).await.map_err(quiet)?;
-        }
+        };
         masked(response, ResponseMask::new(&self.secrets, &url))
     }
 
@@ -294,6 +313,9 @@ async fn execute(
     answered.map(Response::from).map_err(|error| {
         if let Some(beyond) = OutOfReach::in_causes(&error) {
             return out_of_reach(AddressKind::of(beyond.address), url).into();
+        }
+        if is_unprocessed(&error) {
+            return SendError::Unprocessed;
         }
         match error.is_connect() {
             true => SendError::Connect(causes(error)),

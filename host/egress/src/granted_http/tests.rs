@@ -1,6 +1,7 @@
 use super::*;
 
 mod repeated;
+mod unprocessed;
 
 fn granted(grants: &[&str]) -> GrantedHttp {
     let grants: Vec<_> = grants.iter().map(|grant| grant.parse().unwrap()).collect();
