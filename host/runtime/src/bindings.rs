@@ -4,7 +4,7 @@ wasmtime::component::bindgen!({
     path: "../../wit/plugin",
     world: "imports",
     imports: {
-        "dormouse:plugin/client.ask": async,
-        "dormouse:plugin/upstream.request": async,
+        "dormouse:plugin/client.ask": async | trappable,
+        "dormouse:plugin/upstream.request": async | trappable,
     },
 });

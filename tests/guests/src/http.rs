@@ -91,6 +91,25 @@ impl Guest for Requests {
         }
     }
 
+    fn write_later(posted: String, asked: String, body: String) -> Result<String, String> {
+        let request = request_to(&posted)?;
+        request.set_method(&Method::Post).map_err(|()| "method")?;
+        let sent = request.body().map_err(|()| "body")?;
+        let response = outgoing_handler::handle(request, None).map_err(told)?;
+        let _asked = get(&asked);
+        let stream = sent.write().map_err(|()| "stream")?;
+        stream
+            .blocking_write_and_flush(body.as_bytes())
+            .map_err(told)?;
+        drop(stream);
+        OutgoingBody::finish(sent, None).map_err(told)?;
+        response.subscribe().block();
+        match response.get() {
+            Some(Ok(Ok(response))) => answered(&response),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
     fn variable(name: String) -> Option<String> {
         std::env::var(name).ok()
     }
@@ -183,6 +202,11 @@ impl Guest for Requests {
 
 /// Begins a GET request.
 fn get(authority: &str) -> Result<FutureIncomingResponse, String> {
+    outgoing_handler::handle(request_to(authority)?, None).map_err(told)
+}
+
+/// Returns a GET request for the root of a host.
+fn request_to(authority: &str) -> Result<OutgoingRequest, String> {
     let request = OutgoingRequest::new(Fields::new());
     request
         .set_scheme(Some(&Scheme::Http))
@@ -193,7 +217,7 @@ fn get(authority: &str) -> Result<FutureIncomingResponse, String> {
     request
         .set_path_with_query(Some("/"))
         .map_err(|()| "path")?;
-    outgoing_handler::handle(request, None).map_err(told)
+    Ok(request)
 }
 
 /// Returns the time that has passed since then, in milliseconds.

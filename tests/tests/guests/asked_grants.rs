@@ -1,5 +1,7 @@
 //! Grants of HTTP requests that a user is asked for while a plugin runs.
 
+mod ended_guests;
+
 use dormouse_tests::recording_host::RecordingHost;
 use dormouse_tests::wire::{self, Wire};
 
@@ -133,6 +135,51 @@ fn a_request_that_is_asked_for_goes_on_when_its_user_allows_it() {
     assert_eq!(asked.host.received().len(), 3);
 }
 
+/// Calls a tool of the server `asks`, denies it while its user is asked, and gives that answer then.
+/// Returns the response.
+fn denied_while_asked(
+    home: &Home,
+    wire: &mut Wire,
+    tool: &str,
+    arguments: &Value,
+    answer: &Value,
+) -> Value {
+    let call = json!({ "name": tool, "arguments": arguments });
+    wire.send(&wire::request(1, "tools/call", call)).unwrap();
+    let question = loop {
+        let message = wire.receive().unwrap();
+        if message["method"] == "elicitation/create" {
+            break message;
+        }
+    };
+    let config = std::fs::read_to_string(home.config()).unwrap();
+    let denied = format!("[exposure]\ndeny = ['{tool}']\n\n{config}");
+    std::fs::write(home.config(), denied).unwrap();
+    let mut ids = 2..;
+    dormouse_tests::wait::until("the tool to be hidden", || {
+        let id = ids.next();
+        let list = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {} });
+        wire.send(&list)?;
+        let listed = loop {
+            let message = wire.receive()?;
+            if message["id"].as_u64() == id && message.get("result").is_some() {
+                break message;
+            }
+        };
+        anyhow::ensure!(!listed.to_string().contains(tool), "{listed}");
+        Ok(())
+    })
+    .unwrap();
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer });
+    wire.send(&answer).unwrap();
+    loop {
+        let message = wire.receive().unwrap();
+        if message["id"] == 1 && message.get("method").is_none() {
+            break message;
+        }
+    }
+}
+
 /// What its user allows in a form is not sent for a tool that they have denied meanwhile.
 #[test]
 fn a_request_of_a_tool_that_is_denied_by_then_is_not_sent() {
@@ -141,43 +188,8 @@ fn a_request_of_a_tool_that_is_denied_by_then_is_not_sent() {
         "method": "GET", "scheme": "http", "authority": asked.host.authority(),
         "path": "/a", "headers": [], "body": "",
     });
-    let call = json!({ "name": "asks__send", "arguments": arguments });
-    asked
-        .wire
-        .send(&wire::request(1, "tools/call", call))
-        .unwrap();
-    let question = loop {
-        let message = asked.wire.receive().unwrap();
-        if message["method"] == "elicitation/create" {
-            break message;
-        }
-    };
-    let config = std::fs::read_to_string(asked.home.config()).unwrap();
-    let denied = format!("[exposure]\ndeny = ['asks__send']\n\n{config}");
-    std::fs::write(asked.home.config(), denied).unwrap();
-    let mut ids = 2..;
-    dormouse_tests::wait::until("the tool to be hidden", || {
-        let id = ids.next();
-        let list = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {} });
-        asked.wire.send(&list)?;
-        let listed = loop {
-            let message = asked.wire.receive()?;
-            if message["id"].as_u64() == id && message.get("result").is_some() {
-                break message;
-            }
-        };
-        anyhow::ensure!(!listed.to_string().contains("asks__send"), "{listed}");
-        Ok(())
-    })
-    .unwrap();
-    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": chosen("once") });
-    asked.wire.send(&answer).unwrap();
-    let result = loop {
-        let message = asked.wire.receive().unwrap();
-        if message["id"] == 1 && message.get("method").is_none() {
-            break message;
-        }
-    };
+    let (home, wire) = (&asked.home, &mut asked.wire);
+    let result = denied_while_asked(home, wire, "asks__send", &arguments, &chosen("once"));
     assert_eq!(result["result"]["isError"], true, "{result}");
     assert!(asked.host.received().is_empty(), "{result}");
 }

@@ -110,6 +110,8 @@ fn an_answer_does_not_reach_a_server_whose_tool_is_denied_by_then() {
         client.reply(&asked, answer).unwrap();
         let result = client.answer(id).unwrap().to_string();
         assert_eq!(result.contains("Ada"), is_told, "{rules}: {result}");
+        let is_refused = result.contains("`deny` of `[exposure]`");
+        assert_eq!(is_refused, !is_told, "{rules}: {result}");
     }
 }
 

@@ -20,7 +20,7 @@ use crate::loader::{Bound, LoadedComponent, words};
 use crate::memory::{CallMemory, InstanceMemory, MemoryRefusal, held_too_many};
 use crate::request::CheckedParams;
 use crate::sandbox::{NetworkGate, Preopens};
-use crate::state::{Current, InstanceState};
+use crate::state::{CheckedCondition, Current, InstanceState};
 use crate::target::Target;
 use crate::value::json_memory;
 
@@ -134,7 +134,7 @@ impl Live {
             cancel: call.cancel.clone(),
             pace: pace.clone(),
             session: call.session,
-            condition: call.condition.clone(),
+            condition: CheckedCondition::new(call.condition.clone()),
             secret_questions: BTreeMap::new(),
             failed: None,
             completed: None,
@@ -290,6 +290,10 @@ fn cause_of(refused: MemoryRefusal, target: &Target) -> Cause {
 
 /// Returns the cause for which a guest ended, without the text of a host backtrace.
 fn cause(store: &Store<InstanceState>, target: &Target, error: &wasmtime::Error) -> Cause {
+    // The host's own, by which it has ended the guest.
+    if let Some(cause) = error.downcast_ref::<Cause>() {
+        return cause.clone();
+    }
     if let Some(refused) = store.data().memory.refused {
         return cause_of(refused, target);
     }

@@ -39,12 +39,14 @@ impl client::Host for InstanceState {
     async fn ask(
         &mut self,
         requests: Vec<client::Request>,
-    ) -> Result<Vec<client::Answer>, client::AskError> {
-        self.questions(requests).await.map_err(|error| match error {
+    ) -> wasmtime::Result<Result<Vec<client::Answer>, client::AskError>> {
+        let answers = self.questions(requests).await;
+        self.goes_on()?;
+        Ok(answers.map_err(|error| match error {
             AskError::Unsupported(why) => client::AskError::Unsupported(why),
             AskError::Invalid(why) => client::AskError::Invalid(why),
             error => client::AskError::Failed(error.to_string()),
-        })
+        }))
     }
 }
 

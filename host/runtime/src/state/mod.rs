@@ -2,6 +2,7 @@
 //! contract.
 
 mod call;
+mod checked_condition;
 mod client;
 mod grants;
 mod logins;
@@ -26,8 +27,9 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime_wasi::WasiCtx;
 use wasmtime_wasi_http::WasiHttpCtx;
 
+pub(crate) use self::checked_condition::CheckedCondition;
 use crate::bindings::dormouse::plugin;
-use crate::call::{CallCondition, Pace};
+use crate::call::Pace;
 use crate::error::Cause;
 use crate::grant_questions::GrantQuestions;
 use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
@@ -78,7 +80,7 @@ pub(super) struct Current {
     pub pace: Pace,
     pub session: Option<SessionId>,
     /// Condition on which it goes on after it has waited.
-    pub condition: Option<CallCondition>,
+    pub condition: CheckedCondition,
     /// Numbers of questions for secrets so far, by their names.
     pub secret_questions: BTreeMap<String, usize>,
     /// Cause of the upstream's last failure.
@@ -103,13 +105,13 @@ impl Current {
 
 impl Current {
     /// Checks the condition on which it goes on, while its deadline stands where its user is asked.
-    async fn check(&self) -> Result<(), String> {
-        let Some(condition) = &self.condition else {
-            return Ok(());
-        };
-        let mut checking = condition();
+    ///
+    /// # Errors
+    /// It does not go on; with the cause by which its guest ends.
+    async fn check(&self) -> Result<(), Cause> {
+        let mut checking = self.condition.check();
         if let Poll::Ready(checked) = futures::poll!(&mut checking) {
-            return checked;
+            return checked.map_err(Cause::Refused);
         }
         let waiting = self.pace.patience.wait();
         let checked = self.pace.turn.wait(self.unless_cancelled(checking)).await;
@@ -117,22 +119,20 @@ impl Current {
         // The poll of this call makes epochs advance and the deadline count again, but only at its
         // start.
         tokio::task::yield_now().await;
-        let checked = checked.map_err(|error| error.to_string())?;
-        checked.ok_or_else(|| CANCELLED.to_owned())?
+        let checked = checked.map_err(|error| Cause::Refused(error.to_string()))?;
+        checked.ok_or(Cause::Cancelled)?.map_err(Cause::Refused)
     }
 }
 
 /// Waits for the answers to a question in a call, which go to nobody where the call may not go on by
-/// then.
+/// then: [`InstanceState::goes_on`] ends its guest.
 async fn checked_answers(
     asking: BoxFuture<'static, Result<Vec<Answer>, AskError>>,
-    condition: Option<CallCondition>,
+    condition: CheckedCondition,
 ) -> Result<Vec<Answer>, AskError> {
-    let answers = asking.await?;
-    if let Some(condition) = condition {
-        condition().await.map_err(AskError::Failed)?;
-    }
-    Ok(answers)
+    let answers = asking.await;
+    condition.check().await.map_err(AskError::Failed)?;
+    answers
 }
 
 impl InstanceState {
@@ -169,6 +169,17 @@ impl InstanceState {
             upstream: target.upstream.clone(),
             memory,
             call_memory: None,
+        }
+    }
+
+    /// Checks that nothing has been found that forbids the running call to go on.
+    ///
+    /// # Errors
+    /// Something has; with the cause by which the guest ends.
+    fn goes_on(&self) -> wasmtime::Result<()> {
+        match &self.call {
+            Some(call) => Ok(call.condition.has_held()?),
+            None => Ok(()),
         }
     }
 

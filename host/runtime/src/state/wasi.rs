@@ -85,9 +85,9 @@ impl HttpState for InstanceState {
         &mut self.http_memory
     }
 
-    async fn check_call(&mut self) -> Result<(), String> {
+    async fn check_call(&mut self) -> wasmtime::Result<()> {
         match &self.call {
-            Some(call) => call.check().await,
+            Some(call) => Ok(call.check().await?),
             None => Ok(()),
         }
     }

@@ -54,8 +54,8 @@ pub(crate) trait HttpState: FilesystemState + NetworkState + WasiHttpView {
     /// Checks that the running call may go on.
     ///
     /// # Errors
-    /// It may not; with the reason.
-    fn check_call(&mut self) -> impl Future<Output = Result<(), String>> + Send;
+    /// It may not; the guest ends by that.
+    fn check_call(&mut self) -> impl Future<Output = wasmtime::Result<()>> + Send;
 }
 
 /// Memory charged to an instance for data of `wasi:http`.
@@ -137,14 +137,15 @@ async fn handle<T: HttpState>(
                         let asked = store.data_mut().ask_for_secrets(url.clone(), headers);
                         asked.await;
                     }
-                    // After all that a person may have been waited for.
-                    let may = store.data_mut().check_call().await;
-                    may.err().map(|why| gate.refuse_url(url.as_str(), &why))
+                    None
                 }
             }
         }
         Err(denied) => Some(gate.refuse_request(&denied)),
     };
+    // After all that a person may have been waited for, whatever came of it: the guest may have other
+    // requests open, which end with it.
+    store.data_mut().check_call().await?;
     if let Some(reason) = refused {
         let table = store.data_mut().ctx().table;
         table.delete(request)?;

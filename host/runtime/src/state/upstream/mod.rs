@@ -15,9 +15,9 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{CANCELLED, InstanceState, checked_answers};
+use super::{CANCELLED, CheckedCondition, InstanceState, checked_answers};
 use crate::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
-use crate::call::{CallCondition, PausableDeadline};
+use crate::call::PausableDeadline;
 use crate::error::Cause;
 
 /// Copies of a request until it is answered: as the guest gave it, and on the way to the upstream.
@@ -27,13 +27,23 @@ const COPIES: usize = 3;
 const MAX_UNCOUNTED_BYTES: usize = 64 << 10;
 
 impl upstream::Host for InstanceState {
-    async fn request(&mut self, method: String, params: String) -> Result<String, UpstreamError> {
-        let failure = match self.forward(&method, &params).await {
+    async fn request(
+        &mut self,
+        method: String,
+        params: String,
+    ) -> wasmtime::Result<Result<String, UpstreamError>> {
+        let forwarded = self.forward(&method, &params).await;
+        // It is checked before a request is sent; its user may have been asked where none was.
+        if let (Err(Failure::Barred(_) | Failure::Lost(_)), Some(call)) = (&forwarded, &self.call) {
+            call.check().await?;
+        }
+        self.goes_on()?;
+        let failure = match forwarded {
             Ok(answer) => {
                 if let (Some(call), "completion/complete") = (&mut self.call, method.as_str()) {
                     call.completed = Some(answer.clone());
                 }
-                return Ok(answer);
+                return Ok(Ok(answer));
             }
             Err(failure) => failure,
         };
@@ -53,7 +63,7 @@ impl upstream::Host for InstanceState {
         if let Some(call) = &mut self.call {
             call.failed = Some(cause);
         }
-        Err(error)
+        Ok(Err(error))
     }
 }
 
@@ -143,7 +153,7 @@ fn cause(server: &str, failure: Failure) -> Cause {
 struct UpstreamListener {
     listener: Arc<dyn Listener>,
     patience: PausableDeadline,
-    condition: Option<CallCondition>,
+    condition: CheckedCondition,
 }
 
 impl Listener for UpstreamListener {
@@ -212,10 +222,7 @@ impl Listener for UpstreamListener {
     }
 
     fn check_judged(&self) -> BoxFuture<'static, Result<(), String>> {
-        let Some(condition) = &self.condition else {
-            return std::future::ready(Ok(())).boxed();
-        };
-        let (patience, mut checking) = (self.patience.clone(), condition());
+        let (patience, mut checking) = (self.patience.clone(), self.condition.check());
         async move {
             if let Poll::Ready(checked) = futures::poll!(&mut checking) {
                 return checked;

@@ -1,0 +1,56 @@
+//! Condition on which a call goes on, and what has come of it.
+
+use std::sync::{Arc, OnceLock};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use crate::call::CallCondition;
+use crate::error::Cause;
+
+/// Condition of a call, and the reason why it has not held: the guest may have requests open, so the
+/// host ends it where that is so, rather than tell it.
+#[derive(Clone)]
+pub(crate) struct CheckedCondition {
+    condition: Option<CallCondition>,
+    failed: Arc<OnceLock<String>>,
+}
+
+impl CheckedCondition {
+    pub(crate) fn new(condition: Option<CallCondition>) -> Self {
+        Self {
+            condition,
+            failed: Arc::default(),
+        }
+    }
+
+    /// Checks it now.
+    ///
+    /// # Errors
+    /// It does not hold; with the reason.
+    pub(super) fn check(&self) -> BoxFuture<'static, Result<(), String>> {
+        let Some(condition) = &self.condition else {
+            return std::future::ready(Ok(())).boxed();
+        };
+        let (checking, failed) = (condition(), Arc::clone(&self.failed));
+        async move {
+            let checked = checking.await;
+            if let Err(why) = &checked {
+                failed.get_or_init(|| why.clone());
+            }
+            checked
+        }
+        .boxed()
+    }
+
+    /// Checks that it has held whenever it was checked.
+    ///
+    /// # Errors
+    /// It has not; with the reason, by which the guest ends.
+    pub(super) fn has_held(&self) -> Result<(), Cause> {
+        match self.failed.get() {
+            Some(why) => Err(Cause::Refused(why.clone())),
+            None => Ok(()),
+        }
+    }
+}
