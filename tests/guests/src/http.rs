@@ -1,6 +1,8 @@
 //! Makes requests of HTTP by the functions of WASI themselves, and keeps what they are made of.
 #![allow(missing_docs, reason = "a guest's interface is its WIT")]
 
+use std::cell::RefCell;
+
 use wasip2::clocks::monotonic_clock;
 use wasip2::http::outgoing_handler;
 use wasip2::http::types::{
@@ -13,6 +15,11 @@ use wasip2::io::streams::StreamError;
 struct Requests;
 
 dormouse_sdk::plugin!(Requests, world = "http");
+
+thread_local! {
+    /// Responses that nobody reads.
+    static HELD: RefCell<Vec<IncomingResponse>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Bytes of a body that are written at once.
 const CHUNK: usize = 4096;
@@ -106,6 +113,18 @@ impl Guest for Requests {
         response.subscribe().block();
         match response.get() {
             Some(Ok(Ok(response))) => answered(&response),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    fn hold(authority: String) -> Result<String, String> {
+        let response = get(&authority)?;
+        response.subscribe().block();
+        match response.get() {
+            Some(Ok(Ok(response))) => HELD.with_borrow_mut(|held| {
+                held.push(response);
+                Ok(format!("{} held", held.len()))
+            }),
             other => Err(format!("{other:?}")),
         }
     }

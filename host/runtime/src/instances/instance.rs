@@ -156,7 +156,8 @@ impl Live {
         self.store.data().memory.taken()
     }
 
-    /// Checks whether it may be used again: not after a trap.
+    /// Checks whether it may be used again: not after a trap, nor after a call for which alone something
+    /// was granted.
     pub(super) fn is_sound(&self) -> bool {
         self.sound
     }
@@ -204,9 +205,9 @@ impl Live {
         drop(charge);
         self.store.data_mut().call_memory = None;
         self.store.data().output.end();
-        self.store.data().network.end();
         let returned = ended(&self.store, target, called)?;
-        self.sound = true;
+        // Requests that are allowed for this call alone are open in the instance, and end with it.
+        self.sound = !self.store.data().network.has_granted_once();
         let ended = self.store.data_mut().call.take();
         let (failed, completed, turn) = match ended {
             Some(call) => (call.failed, call.completed, Some(call.pace.turn)),

@@ -17,6 +17,6 @@ pub(crate) use given_secrets::GivenSecrets;
 pub(crate) use granted::Preopens;
 pub use granted::{GrantError, GrantedFolders};
 pub(crate) use http::{HttpHooks, HttpMemory, HttpState, http_context};
-pub(crate) use network::{DeniedRequest, GrantedRequest, NetworkGate, NetworkState};
+pub(crate) use network::{DeniedRequest, NetworkGate, NetworkState};
 pub(crate) use output::InstanceOutput;
 pub(crate) use wasi::{WASI_VERSION, add_to_linker, context};

@@ -1,7 +1,6 @@
 //! Network for guests: HTTP as far as it is granted; every other access is refused, with the reason.
 //! The only place that decides on a guest's access to the network.
 
-mod call_grants;
 mod destination;
 mod sockets;
 
@@ -13,10 +12,8 @@ use dormouse_text::log_text::escaped;
 use dormouse_upstream::auth::NotLoggedIn;
 use hyper::HeaderMap;
 use parking_lot::Mutex;
-use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use self::call_grants::CallGrants;
 use self::destination::Destination;
 pub(super) use self::sockets::add_to_linker;
 use super::InstanceOutput;
@@ -63,14 +60,6 @@ pub(crate) trait NetworkState: Send + 'static {
     fn ask_for_secrets(&mut self, url: Url, headers: HeaderMap) -> impl Future<Output = ()> + Send;
 }
 
-/// HTTP request that is granted.
-pub(crate) struct GrantedRequest {
-    pub(crate) url: Url,
-    pub(crate) reach: GrantedReach,
-    /// End of the running call, where it is granted for that alone.
-    pub(crate) end: Option<CancellationToken>,
-}
-
 /// HTTP request that is denied as it is.
 pub(crate) struct DeniedRequest {
     url: String,
@@ -106,7 +95,7 @@ struct NetworkUse {
     /// Bytes of their bodies, and of those of their responses.
     bytes: u64,
     /// Grants that the user has given for this call.
-    once: CallGrants,
+    once: Vec<HttpGrant>,
     /// Grants that the user has refused in this call, whose hosts they are not asked about again.
     refused_hosts: Vec<HttpGrant>,
 }
@@ -133,7 +122,6 @@ impl NetworkGate {
     /// Begins another call: earlier refusals are not the cause of its failure, and what was sent
     /// before does not count.
     pub(crate) fn begin(&self) {
-        self.end();
         let mut state = self.shared.state.lock();
         let logged = std::mem::take(&mut state.logged);
         *state = NetworkUse {
@@ -142,11 +130,9 @@ impl NetworkGate {
         };
     }
 
-    /// Ends the running call: what is granted for it alone is so no more, and its requests that went out
-    /// by that end, whatever of them the guest has kept.
-    pub(crate) fn end(&self) {
-        let once = std::mem::take(&mut self.shared.state.lock().once);
-        once.end.cancel();
+    /// Whether anything is granted for the running call alone.
+    pub(crate) fn has_granted_once(&self) -> bool {
+        !self.shared.state.lock().once.is_empty()
     }
 
     /// Returns the last refusal of the running call, as text for the reader of its error.
@@ -170,7 +156,7 @@ impl NetworkGate {
         &self.shared.http
     }
 
-    /// Returns an HTTP request's URL, how far it may reach, and for how long.
+    /// Returns an HTTP request's URL, and how far it may reach.
     ///
     /// # Errors
     /// The request is denied.
@@ -178,7 +164,7 @@ impl NetworkGate {
         &self,
         method: &str,
         url: &str,
-    ) -> Result<GrantedRequest, Box<DeniedRequest>> {
+    ) -> Result<(Url, GrantedReach), Box<DeniedRequest>> {
         let denied = |why: String, askable| {
             let url = url.to_owned();
             Box::new(DeniedRequest { url, why, askable })
@@ -203,15 +189,8 @@ impl NetworkGate {
         }
         let http = &self.shared.http;
         let once = self.shared.state.lock().once.clone();
-        match http.reach(method, &parsed, &once.granted) {
-            Ok(reach) => {
-                let is_lasting = http.reach(method, &parsed, &[]) == Ok(reach);
-                Ok(GrantedRequest {
-                    url: parsed,
-                    reach,
-                    end: (!is_lasting).then_some(once.end),
-                })
-            }
+        match http.reach(method, &parsed, &once) {
+            Ok(reach) => Ok((parsed, reach)),
             Err(refused) => Err(denied(self.why(&refused), http.askable(method, &parsed))),
         }
     }
@@ -232,7 +211,7 @@ impl NetworkGate {
 
     /// Grants requests for the running call.
     pub(crate) fn grant_once(&self, granted: HttpGrant) {
-        self.shared.state.lock().once.granted.push(granted);
+        self.shared.state.lock().once.push(granted);
     }
 
     /// Counts a request.

@@ -1,4 +1,9 @@
-//! Guests that end because their call may not go on after its user was asked.
+//! Guests that end because of what has come of a question to their user.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
@@ -48,4 +53,67 @@ fn a_plugin_does_not_go_on_where_its_own_question_is_answered_when_its_tool_is_d
         result["isError"] == true && text.starts_with("server `asks`, tool `survey`: "),
         "{result}"
     );
+}
+
+/// Starts a host whose responses have no end. Returns where it is, and the number of clients that have
+/// ended their connection.
+fn endless() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let authority = listener.local_addr().unwrap().to_string();
+    let gone = Arc::<AtomicUsize>::default();
+    let counted = Arc::clone(&gone);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let counted = Arc::clone(&counted);
+            std::thread::spawn(move || {
+                let mut more = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
+                if stream.read(&mut [0; 4096]).is_ok() {
+                    while stream.write_all(&more).is_ok() {
+                        more = vec![b'x'; 4096];
+                    }
+                }
+                counted.fetch_add(1, Ordering::AcqRel);
+            });
+        }
+    });
+    (authority, gone)
+}
+
+/// Has the plugin keep a response, and answers what its user is asked. Returns what it says.
+fn held(asked: &mut Asked, authority: &str, answer: &str) -> String {
+    let id = asked.next;
+    asked.next += 1;
+    let call = json!({ "name": "asks__hold", "arguments": { "authority": authority } });
+    let call = wire::request(id, "tools/call", call);
+    asked.wire.send(&call).unwrap();
+    loop {
+        let message = asked.wire.receive().unwrap();
+        if message["method"] == "elicitation/create" {
+            let result = chosen(answer);
+            let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+            asked.wire.send(&answer).unwrap();
+        } else if message["id"] == id && message.get("method").is_none() {
+            return message["result"].to_string();
+        }
+    }
+}
+
+/// Also one that the plugin keeps and nobody reads; what lasts longer than the call is kept.
+#[test]
+fn a_request_that_is_allowed_for_one_call_ends_with_it() {
+    let (authority, gone) = endless();
+    let requests =
+        |_: &str| format!("/// @instance per-session\n/// @grant http GET http://{authority}\n");
+    let mut asked = Asked::with(requests, json!({ "elicitation": {} }));
+    for count in 1..=2 {
+        let said = held(&mut asked, &authority, "once");
+        assert!(said.contains("1 held"), "{said}");
+        wait_for(|| gone.load(Ordering::Acquire) == count);
+    }
+    // Its last one was allowed for that call alone, so that the instance is another one now.
+    for count in 1..=2 {
+        let said = held(&mut asked, &authority, "session");
+        assert!(said.contains(&format!("{count} held")), "{said}");
+    }
+    assert_eq!(gone.load(Ordering::Acquire), 2);
 }

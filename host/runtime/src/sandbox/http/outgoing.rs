@@ -11,9 +11,9 @@ use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
-use super::counted_body::{CALL_IS_OVER, CountedBody};
+use super::counted_body::CountedBody;
 use super::{CHUNK_BYTES, MAX_FIELDS_BYTES};
-use crate::sandbox::{DeniedRequest, GrantedRequest, NetworkGate};
+use crate::sandbox::{DeniedRequest, NetworkGate};
 
 /// Wasmtime's hooks into its host.
 pub(crate) struct HttpHooks {
@@ -71,8 +71,8 @@ pub(super) fn judge(
     gate: &NetworkGate,
     request: &HostOutgoingRequest,
 ) -> Result<Url, Box<DeniedRequest>> {
-    let granted = gate.judge(method_of(request), &url_of(request))?;
-    Ok(granted.url)
+    let (url, _) = gate.judge(method_of(request), &url_of(request))?;
+    Ok(url)
 }
 
 /// Returns the providers that the user has to be logged in at for a request, by their names.
@@ -128,23 +128,7 @@ async fn send(
     options: RequestOptions,
 ) -> Result<Response<WasiBody>, Error> {
     let judged = gate.judge(parts.method.as_str(), &parts.uri.to_string());
-    let granted = judged.map_err(|denied| internal(&gate.refuse_request(&denied)))?;
-    let Some(end) = granted.end.clone() else {
-        return send_granted(gate, granted, parts, body, options).await;
-    };
-    let url = granted.url.clone();
-    let sent = end.run_until_cancelled(send_granted(gate, granted, parts, body, options));
-    let sent = sent.await;
-    sent.unwrap_or_else(|| Err(internal(&gate.failed(&url, CALL_IS_OVER))))
-}
-
-async fn send_granted(
-    gate: &NetworkGate,
-    GrantedRequest { url, reach, end }: GrantedRequest,
-    parts: Parts,
-    body: WasiBody,
-    options: RequestOptions,
-) -> Result<Response<WasiBody>, Error> {
+    let (url, reach) = judged.map_err(|denied| internal(&gate.refuse_request(&denied)))?;
     gate.take_request().map_err(|reason| internal(&reason))?;
     let http = gate.http();
     let open = http.open().await.ok_or(Error::ConnectionLimitReached)?;
@@ -152,7 +136,7 @@ async fn send_granted(
         method: parts.method,
         url: url.clone(),
         headers: parts.headers,
-        body: CountedBody::of_request(body, gate.clone(), end.clone()),
+        body: CountedBody::of_request(body, gate.clone()),
     };
     let sent = http.send(request, reach, || gate.take_request().is_ok());
     let sent = match options.first_byte_timeout {
@@ -184,7 +168,7 @@ async fn send_granted(
             unreadable => internal(&of_body.failed(&url, &unreadable.to_string())),
         });
         let body = body.boxed_unsync();
-        CountedBody::of_response(body, gate.clone(), open, between, end).boxed_unsync()
+        CountedBody::of_response(body, gate.clone(), open, between).boxed_unsync()
     }))
 }
 

@@ -133,24 +133,16 @@ fn each_destination_is_logged_once_and_only_so_many() {
     assert!(lines.lines()[1].contains(expected));
 }
 
-/// What is granted for longer lasts, whatever else was granted for the call.
+/// What is granted for longer is no reason to end an instance.
 #[test]
-fn a_request_ends_with_its_call_where_nothing_else_grants_it() {
+fn what_is_granted_for_one_call_is_granted_for_no_other() {
     let gate = gate();
+    let is_granted = |method| gate.judge(method, "https://granted.example/").is_ok();
+    assert!(is_granted("GET") && !gate.has_granted_once());
     gate.grant_once("https://granted.example".parse().unwrap());
-    let end = |method: &str| {
-        let judged = gate.judge(method, "https://granted.example/");
-        judged.ok().map(|granted| granted.end)
-    };
-    assert!(matches!(end("GET"), Some(None)));
-    for call_ends in [NetworkGate::end, NetworkGate::begin] {
-        gate.grant_once("https://granted.example".parse().unwrap());
-        let once = end("POST").flatten().unwrap();
-        assert!(!once.is_cancelled());
-        call_ends(&gate);
-        assert!(once.is_cancelled() && end("POST").is_none());
-        assert!(matches!(end("GET"), Some(None)));
-    }
+    assert!(is_granted("POST") && gate.has_granted_once());
+    gate.begin();
+    assert!(!is_granted("POST") && is_granted("GET") && !gate.has_granted_once());
 }
 
 #[test]
