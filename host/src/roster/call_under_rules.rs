@@ -11,7 +11,7 @@ use futures::FutureExt as _;
 use parking_lot::Mutex;
 
 use super::agent_calls::{AgentCall, not_for_models, wrong_access};
-use super::approval::{CallToConfirm, JudgedTool, shown_arguments};
+use super::approval::{CallToConfirm, JudgedTool, shown_arguments, unanswered};
 use super::{CallContext, OfferRefusal, Roster};
 use crate::store::is_for_models;
 
@@ -26,6 +26,8 @@ pub(super) struct CallUnderRules {
     /// The agent's part of it; none where a person calls, who is not asked whether they do.
     agent: Option<CallOfAgent>,
     decided: Mutex<DecidedCall>,
+    /// Turn in which it is decided whether it goes on: parts of it may go on at the same time.
+    turn: tokio::sync::Mutex<()>,
 }
 
 /// Agent's part of a call.
@@ -47,6 +49,8 @@ struct DecidedCall {
     judged: Option<JudgedTool>,
     /// Whether its user wants that tool called.
     is_confirmed: bool,
+    /// The reason why it does not go on, once it was asked about: nobody is asked about it again.
+    refused: Option<String>,
 }
 
 impl CallUnderRules {
@@ -74,6 +78,7 @@ impl CallUnderRules {
             profile: context.profile.clone(),
             agent: None,
             decided: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
         }
     }
 
@@ -110,7 +115,8 @@ impl CallUnderRules {
 impl Roster {
     /// Checks that a call may go on under the rules and its agent's profile as they are now, and asks
     /// its user where `confirm`, as it is now, has them asked: a text for the model where it may not.
-    /// This is asked wherever a call goes on after it may have waited.
+    /// This is asked wherever a call goes on after it may have waited. They are asked once about a call,
+    /// however often it goes on, and whatever becomes of the form.
     ///
     /// # Errors
     /// A rule forbids it, or its server has gone.
@@ -119,6 +125,10 @@ impl Roster {
         call: &CallUnderRules,
         context: &CallContext,
     ) -> Result<Result<(), String>, OfferRefusal> {
+        let _turn = call.turn.lock().await;
+        if let Some(why) = call.decided.lock().refused.clone() {
+            return Ok(Err(why));
+        }
         loop {
             if let Err(why) = self.check_call(call)? {
                 return Ok(Err(why));
@@ -127,15 +137,23 @@ impl Roster {
                 return Ok(Ok(()));
             }
             let judged = call.judged();
-            match self.confirm_call(call.to_confirm(), judged, context).await {
+            // Whatever waits for the answer may be dropped before there is one.
+            call.decided.lock().refused = Some(unanswered(call.to_confirm()));
+            let answered = self.confirm_call(call.to_confirm(), judged, context).await;
+            let mut decided = call.decided.lock();
+            match answered {
                 // The rules may have become others while it was asked about.
                 Ok(judged) => {
-                    *call.decided.lock() = DecidedCall {
+                    *decided = DecidedCall {
                         judged: Some(judged),
                         is_confirmed: true,
+                        refused: None,
                     };
                 }
-                Err(why) => return Ok(Err(why)),
+                Err(why) => {
+                    decided.refused = Some(why.clone());
+                    return Ok(Err(why));
+                }
             }
         }
     }
@@ -220,3 +238,6 @@ impl Roster {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

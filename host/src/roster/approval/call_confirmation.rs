@@ -162,7 +162,7 @@ impl Roster {
         // Others may call themselves by the same name.
         let has_session = has_session(client);
         let answer = answer_to(&context.listener, message, allowing(&ANSWERS, has_session)).await;
-        let answer = answer.ok_or("its user was asked, and the client has given no answer")?;
+        let answer = answer.ok_or(UNANSWERED)?;
         let chosen = accepted_field(&answer, "answer");
         let is_for_session = match chosen.as_ref().and_then(Value::as_str) {
             Some("once") => false,
@@ -192,6 +192,13 @@ fn not_called(call: CallToConfirm<'_>, why: &str) -> String {
     let server = call.server;
     format!("tool `{tool}` of server `{server}` was not called: {why}")
 }
+
+/// Returns the reason why a call is not made whose user was asked, where nobody has heard the answer.
+pub(in crate::roster) fn unanswered(call: CallToConfirm<'_>) -> String {
+    not_called(call, UNANSWERED)
+}
+
+const UNANSWERED: &str = "its user was asked, and the client has given no answer";
 
 const CANNOT_ASK: &str = "`confirm` of dormouse.toml has its user asked before each call of such a \
      tool, and this client cannot ask\nhint: a client that shows forms (MCP elicitation) can; which \

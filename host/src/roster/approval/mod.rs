@@ -26,7 +26,7 @@ use dormouse_protocol::Listener;
 use dormouse_upstream::without_blocking;
 
 pub(super) use asked_plugin::AskedPlugin;
-pub(super) use call_confirmation::CallToConfirm;
+pub(super) use call_confirmation::{CallToConfirm, unanswered};
 pub(super) use call_decisions::CallDecisions;
 pub(super) use called_arguments::shown_arguments;
 pub use changed_items::{Gone, counts, gone_told};

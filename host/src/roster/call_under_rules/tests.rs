@@ -1,0 +1,91 @@
+use std::future::{pending, ready};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
+use dormouse_runtime::Arguments;
+use futures::future::{BoxFuture, join};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::roster::tests::{ADD, Home, component};
+
+/// User who closes forms or, without an answer, leaves them open; counts them.
+struct Asked {
+    answer: Option<Value>,
+    forms: AtomicUsize,
+}
+
+impl Listener for Asked {
+    fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
+
+    fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
+
+    fn supports(&self, _: Capability) -> bool {
+        true
+    }
+
+    fn ask(&self, _: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
+        self.forms.fetch_add(1, Ordering::Relaxed);
+        match self.answer.clone() {
+            Some(answer) => ready(Ok(vec![Answer::Made(answer)])).boxed(),
+            None => pending().boxed(),
+        }
+    }
+}
+
+const CONFIRM: &str = "exposure.confirm = ['destructive']\n[servers.a]\ncomponent = 'a.wasm'\n";
+
+/// Returns a roster with a server `a` whose tool `add` may destroy.
+fn roster(home: &Home, config: &str) -> Arc<Roster> {
+    home.write("a.wasm", &component(&[ADD]));
+    home.write("dormouse.toml", config.as_bytes());
+    home.open()
+}
+
+fn call(answer: Option<Value>) -> (Arc<CallUnderRules>, Arc<Asked>, CallContext) {
+    let asked = Arc::new(Asked {
+        answer,
+        forms: AtomicUsize::new(0),
+    });
+    let context = CallContext {
+        session: None,
+        profile: None,
+        cancel: CancellationToken::new(),
+        listener: asked.clone(),
+    };
+    let call = AgentCall {
+        server: "a",
+        tool: "add",
+        name: "a__add",
+        arguments: Arguments::default(),
+        called_as: None,
+        is_discover: false,
+    };
+    let call = Arc::new(CallUnderRules::of_agent(&call, &context));
+    (call, asked, context)
+}
+
+/// A plugin sends requests one after the other, some at the same time, and goes away from others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_opens_one_form_however_often_it_goes_on() {
+    let home = Home::new();
+    let roster = roster(&home, CONFIRM);
+    let yes = json!({ "action": "accept", "content": { "answer": "once" } });
+    for (answer, goes_on) in [(json!({ "action": "cancel" }), false), (yes, true)] {
+        let (call, asked, context) = call(Some(answer));
+        let may = || async {
+            let may = roster.may_go_on(&call, &context).await.unwrap();
+            assert_eq!(may.is_ok(), goes_on, "{may:?}");
+        };
+        join(may(), may()).await;
+        may().await;
+        assert_eq!(asked.forms.load(Ordering::Relaxed), 1);
+    }
+    let (call, asked, context) = call(None);
+    let open = roster.may_go_on(&call, &context);
+    assert!(open.now_or_never().is_none(), "the form is open");
+    let may = roster.may_go_on(&call, &context).await.unwrap();
+    assert!(may.unwrap_err().contains("no answer"));
+    assert_eq!(asked.forms.load(Ordering::Relaxed), 1);
+}
