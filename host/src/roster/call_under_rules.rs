@@ -174,23 +174,27 @@ impl Roster {
             return Ok(Err(call.has_changed()));
         }
         let judged = call.judged();
-        let now = || self.judged_tool(&call.server, &call.tool);
-        if judged
-            .as_ref()
-            .is_some_and(|judged| !judged.runs_as(&now()))
-        {
+        let called_as = call.agent.as_ref().and_then(|agent| agent.called_as);
+        if judged.is_none() && called_as.is_none() {
+            return Ok(Ok(()));
+        }
+        let now = self.judged_tool(&call.server, &call.tool);
+        let (is_same, is_replaced) = judged.as_ref().map_or((true, false), |judged| {
+            (judged.runs_as(&now), judged.is_of_replaced_file(&now))
+        });
+        if !is_same {
             return Ok(Err(call.has_changed()));
         }
-        let agent = call.agent.as_ref();
-        let Some((agent, used)) = agent.and_then(|agent| Some((agent, agent.called_as?))) else {
+        let Some((agent, used)) = call.agent.as_ref().zip(called_as) else {
             return Ok(Ok(()));
         };
-        let declared = found.declared_tool(&call.tool);
+        // What another file declares is not asked of what runs.
+        let declared = found.declared_tool(&call.tool).filter(|_| !is_replaced);
         // Of one that waited for its user this is not known before.
         if declared.is_some_and(|declared| !is_for_models(declared.tool.get())) {
             return Ok(Err(not_for_models(&agent.name)));
         }
-        let access = judged.unwrap_or_else(now).access;
+        let access = judged.unwrap_or(now).access;
         Ok(match access > used {
             true => Err(wrong_access(&agent.name, access, used)),
             false => Ok(()),

@@ -40,6 +40,7 @@ mod painter;
 mod panics;
 mod plugin_inputs;
 mod readme;
+mod replaced_file;
 mod reporter;
 mod session_answers;
 mod shelf;

@@ -58,12 +58,22 @@ impl JudgedTool {
         }
     }
 
+    /// Whether nothing that its server declares now is of a call of it that runs already: its component's
+    /// file was replaced or removed, and there is no upstream that says what it does.
+    pub(in crate::roster) fn is_of_replaced_file(&self, now: &Self) -> bool {
+        let is_alone = self.launch.is_none() && now.launch.is_none();
+        is_alone && self.component.is_some() && self.component != now.component
+    }
+
     /// Whether a call of it that runs already may go on, as its server is known now.
     ///
     /// A component's file may be replaced meanwhile: what runs is the one that was judged, and what the
     /// other declares is not asked of it. What its upstream says of the access counts all the same. Nor
     /// is it asked what its server was given meanwhile: what runs has what it had when it began.
     pub(in crate::roster) fn runs_as(&self, now: &Self) -> bool {
+        if self.is_of_replaced_file(now) {
+            return true;
+        }
         if self.component.is_some() && self.component != now.component {
             return self.launch == now.launch && self.access >= now.access;
         }
@@ -73,5 +83,36 @@ impl JudgedTool {
                 given,
                 ..now.clone()
             }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_is_judged_by_its_own_file_and_by_its_upstream() {
+        let tool = |access, file: &str, is_of_upstream: bool| JudgedTool {
+            access,
+            declaration: Some(blake3::hash(file.as_bytes())),
+            launch: is_of_upstream.then(Fingerprint::default),
+            component: Some((file.into(), None)),
+            given: JudgedInputs::default(),
+        };
+        let (read, more) = (ToolAccess::Read, ToolAccess::Destructive);
+        for (was_of_upstream, now, runs) in [
+            (false, tool(read, "a.wasm", false), true),
+            // The same file declares more.
+            (false, tool(more, "a.wasm", false), false),
+            (false, tool(read, "b.wasm", false), true),
+            (false, tool(more, "b.wasm", false), true),
+            (false, tool(read, "b.wasm", true), false),
+            (true, tool(read, "b.wasm", true), true),
+            (true, tool(more, "b.wasm", true), false),
+            (true, tool(read, "b.wasm", false), false),
+        ] {
+            let was = tool(read, "a.wasm", was_of_upstream);
+            assert_eq!(was.runs_as(&now), runs, "{was:?} {now:?}");
+        }
     }
 }
