@@ -9,7 +9,7 @@ use dormouse_runtime::Arguments;
 
 use super::call_under_rules::CallUnderRules;
 use super::error::tool_error;
-use super::{CallContext, OfferRefusal, Roster};
+use super::{CallContext, CallRefusal, OfferRefusal, Roster};
 
 /// Call of a tool by an agent.
 #[derive(Debug)]
@@ -32,25 +32,26 @@ pub struct AgentCall<'a> {
 /// Returns the reason why a tool is not called by the tool that was used for it: clients decide by
 /// that one's hints what their user is asked.
 #[must_use]
-pub fn wrong_access(name: &str, needed: ToolAccess, used: ToolAccess) -> String {
+pub fn wrong_access(name: &str, needed: ToolAccess, used: ToolAccess) -> CallRefusal {
     let does = match needed {
         ToolAccess::Read => "only reads",
         ToolAccess::Write => "changes something, and destroys nothing",
         ToolAccess::Destructive => "may change or remove anything",
     };
-    format!(
-        "`{name}` was not called: it {does}, and `{}` is not for that\nhint: call it by `{}`",
-        used.call_tool(),
-        needed.call_tool()
+    CallRefusal::new(
+        format!("`{name}`"),
+        format!("it {does}, and `{}` is not for that", used.call_tool()),
+        Some(&format!("call it by `{}`", needed.call_tool())),
     )
 }
 
 /// Returns the reason why a tool is not called by one of Dormouse's own, which models use.
 #[must_use]
-pub fn not_for_models(name: &str) -> String {
-    format!(
-        "`{name}` was not called: its server declares that it is not for models\n\
-         hint: the server's own page calls it, or a person by `dormouse call`"
+pub fn not_for_models(name: &str) -> CallRefusal {
+    CallRefusal::new(
+        format!("`{name}`"),
+        "its server declares that it is not for models",
+        Some("the server's own page calls it, or a person by `dormouse call`"),
     )
 }
 
@@ -71,7 +72,7 @@ impl Roster {
         let found = self.current(server)?;
         let ruled = Arc::new(CallUnderRules::of_agent(&call, &context));
         if call.is_discover && !found.is_discover(tool) {
-            return Ok(tool_error(ruled.has_changed()).into());
+            return Ok(tool_error(ruled.has_changed().to_string()).into());
         }
         // Nothing is started, and nobody asked, for what no agent may call.
         self.check_rules(&found, tool, ruled.profile())?;
@@ -94,21 +95,22 @@ impl Roster {
     ) -> Result<Result<(), String>, OfferRefusal> {
         // Nothing is started for what would be refused as it is known already.
         if let Some(why) = self.refused_at_once(call.to_confirm(), context) {
-            return Ok(Err(why));
+            return Ok(Err(why.to_string()));
         }
         let (server, tool) = (&call.server, &call.tool);
         if let Err(why) = self.update_tool(server, tool, context).await? {
             return Ok(Err(why));
         }
         if let Err(why) = self.check_call(call)? {
-            return Ok(Err(why));
+            return Ok(Err(why.to_string()));
         }
         // What is given to its plugin is no change of a tool that was judged before.
         let found = self.server(server)?;
         if let Err(why) = self.with_inputs(&found, context).await {
             return Ok(Err(why));
         }
-        self.may_go_on(call, context).await
+        let may = self.may_go_on(call, context).await?;
+        Ok(may.map_err(|why| why.to_string()))
     }
 
     /// Learns what a tool is now, and has its user approve it where that is up to them: a text for the

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::agent_calls::{AgentCall, not_for_models, wrong_access};
 use super::approval::{CallToConfirm, JudgedTool, shown_arguments, unanswered};
-use super::{CallContext, OfferRefusal, Roster};
+use super::{CallContext, CallRefusal, NoSuchTool, Roster};
 use crate::store::is_for_models;
 
 /// Call of a tool, with what decides whether it goes on.
@@ -50,7 +50,7 @@ struct DecidedCall {
     /// Whether its user wants that tool called.
     is_confirmed: bool,
     /// The reason why it does not go on, once it was asked about: nobody is asked about it again.
-    refused: Option<String>,
+    refused: Option<CallRefusal>,
 }
 
 impl CallUnderRules {
@@ -103,12 +103,14 @@ impl CallUnderRules {
     }
 
     /// Says that its tool is another one than its user was asked about, or than its caller took it for.
-    pub(super) fn has_changed(&self) -> String {
+    pub(super) fn has_changed(&self) -> CallRefusal {
+        let hint = "call it again; whoever is asked about it is shown what it is now";
+        self.refusal("it has changed while the call waited", Some(hint))
+    }
+
+    fn refusal(&self, why: impl Into<String>, hint: Option<&str>) -> CallRefusal {
         let (server, tool) = (&self.server, short_name(&self.tool));
-        format!(
-            "tool `{tool}` of server `{server}` was not called: it has changed while the call waited\n\
-             hint: call it again; whoever is asked about it is shown what it is now"
-        )
+        CallRefusal::new(format!("tool `{tool}` of server `{server}`"), why, hint)
     }
 }
 
@@ -124,7 +126,7 @@ impl Roster {
         &self,
         call: &CallUnderRules,
         context: &CallContext,
-    ) -> Result<Result<(), String>, OfferRefusal> {
+    ) -> Result<Result<(), CallRefusal>, NoSuchTool> {
         let _turn = call.turn.lock().await;
         if let Some(why) = call.decided.lock().refused.clone() {
             return Ok(Err(why));
@@ -166,7 +168,7 @@ impl Roster {
     pub(super) fn check_call(
         &self,
         call: &CallUnderRules,
-    ) -> Result<Result<(), String>, OfferRefusal> {
+    ) -> Result<Result<(), CallRefusal>, NoSuchTool> {
         let found = self.server(&call.server)?;
         self.check_rules(&found, &call.tool, call.profile())?;
         // The arguments of a call of Dormouse's own are nobody else's.
@@ -234,9 +236,17 @@ impl Roster {
             let (roster, call, context) = (roster.clone(), Arc::clone(&call), context.clone());
             async move {
                 // Where there is no roster any more, nothing is called either.
-                let roster = roster.upgrade().ok_or_else(|| call.has_changed())?;
+                let Some(roster) = roster.upgrade() else {
+                    return Err(call.has_changed().of_begun_call());
+                };
                 let may = roster.may_go_on(&call, &context).await;
-                may.unwrap_or_else(|why| Err(why.to_string()))
+                let may = may.unwrap_or_else(|why| {
+                    Err(match why {
+                        NoSuchTool::HiddenByRule { why, .. } => call.refusal(why.to_string(), None),
+                        _ => call.refusal("its server is not there any more", None),
+                    })
+                });
+                may.map_err(|why| why.of_begun_call())
             }
             .boxed()
         })

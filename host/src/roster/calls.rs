@@ -119,11 +119,11 @@ impl Roster {
         };
         // After all that a person may have been waited for.
         if let Err(why) = self.may_go_on(call, &context).await? {
-            return Ok(tool_error(why).into());
+            return Ok(tool_error(why.to_string()).into());
         }
         let judged = call.judged();
         if judged.is_some_and(|judged| judged != JudgedTool::of(Some(&server), tool)) {
-            return Ok(tool_error(call.has_changed()).into());
+            return Ok(tool_error(call.has_changed().to_string()).into());
         }
         let name = &server.config().name;
         let condition = Some(self.condition(call, &context));

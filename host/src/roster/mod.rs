@@ -5,6 +5,7 @@ mod agent_calls;
 mod all_tool_names;
 mod approval;
 mod asks;
+mod call_refusal;
 mod call_under_rules;
 mod calls;
 mod changes;
@@ -50,6 +51,7 @@ use approval::{AnsweredInputs, CallDecisions, PluginGrants, Questions};
 pub use approval::{
     ApprovalOutcome, Gone, RevokedAnswers, RevokedFolder, counts, difference, gone_told,
 };
+pub use call_refusal::CallRefusal;
 pub use changes::{Changes, Numbers};
 use configuration::configured;
 pub use configuration::folders;

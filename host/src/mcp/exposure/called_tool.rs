@@ -27,10 +27,10 @@ const MAX_PROBLEMS: usize = 5;
 /// models.
 pub(in crate::mcp) fn wrong_tool(tool: &ShownTool, used: ToolAccess) -> Option<String> {
     if !tool.is_for_models() {
-        return Some(not_for_models(&tool.name));
+        return Some(not_for_models(&tool.name).to_string());
     }
     let needed = tool.access();
-    (needed != used).then(|| wrong_access(&tool.name, needed, used))
+    (needed != used).then(|| wrong_access(&tool.name, needed, used).to_string())
 }
 
 /// Returns the reason why a tool that waits for its user is not called by another tool than the one

@@ -8,7 +8,7 @@ use super::call_decisions::{CallDecision, ToolKey, has_session};
 use super::code_block::code_block;
 use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to, is_declined};
 use super::judged_tool::JudgedTool;
-use crate::roster::{CallContext, Roster, Snapshot};
+use crate::roster::{CallContext, CallRefusal, Roster, Snapshot};
 
 /// Answers of the form: each with the words by which it is shown.
 const ANSWERS: [(&str, &str); 3] = [
@@ -76,7 +76,7 @@ impl Roster {
         call: CallToConfirm<'_>,
         judged: Option<JudgedTool>,
         context: &CallContext,
-    ) -> Result<JudgedTool, String> {
+    ) -> Result<JudgedTool, CallRefusal> {
         if let Some(why) = self.refused_at_once(call, context) {
             return Err(why);
         }
@@ -113,7 +113,7 @@ impl Roster {
         };
         let answered = tokio::select! {
             answered = asked => answered,
-            () = context.cancel.cancelled() => Err("it was cancelled"),
+            () = context.cancel.cancelled() => Err(CANCELLED),
         };
         answered.map_err(|why| not_called(call, why))
     }
@@ -130,7 +130,7 @@ impl Roster {
         &self,
         call: CallToConfirm<'_>,
         context: &CallContext,
-    ) -> Option<String> {
+    ) -> Option<CallRefusal> {
         let now = self.judged_tool(call.server, call.tool);
         if !self.snapshot().asks_about(call.server, &now) {
             return None;
@@ -151,7 +151,7 @@ impl Roster {
         key: &ToolKey,
         now: &JudgedTool,
         context: &CallContext,
-    ) -> Result<(), &'static str> {
+    ) -> Result<(), Reason> {
         let Some(shown) = shown(call, now.access) else {
             return Err(TOO_LONG);
         };
@@ -187,34 +187,53 @@ impl Roster {
     }
 }
 
-fn not_called(call: CallToConfirm<'_>, why: &str) -> String {
+/// Reason why a call is not made, with a hint.
+type Reason = (&'static str, Option<&'static str>);
+
+fn not_called(call: CallToConfirm<'_>, (why, hint): Reason) -> CallRefusal {
     let tool = dormouse_text::visible::short_name(call.tool);
-    let server = call.server;
-    format!("tool `{tool}` of server `{server}` was not called: {why}")
+    let tool = format!("tool `{tool}` of server `{}`", call.server);
+    CallRefusal::new(tool, why, hint)
 }
 
 /// Returns the reason why a call is not made whose user was asked, where nobody has heard the answer.
-pub(in crate::roster) fn unanswered(call: CallToConfirm<'_>) -> String {
+pub(in crate::roster) fn unanswered(call: CallToConfirm<'_>) -> CallRefusal {
     not_called(call, UNANSWERED)
 }
 
-const UNANSWERED: &str = "its user was asked, and the client has given no answer";
+const CANCELLED: Reason = ("it was cancelled", None);
 
-const CANNOT_ASK: &str = "`confirm` of dormouse.toml has its user asked before each call of such a \
-     tool, and this client cannot ask\nhint: a client that shows forms (MCP elicitation) can; which \
-     calls are asked about is up to the user";
+const UNANSWERED: Reason = (
+    "its user was asked, and the client has given no answer",
+    None,
+);
 
-const CLOSED: &str = "its user was asked, and has closed the form without an answer\n\
-     hint: ask the user what to do before you call it again";
+const CANNOT_ASK: Reason = (
+    "`confirm` of dormouse.toml has its user asked before each call of such a tool, and this client \
+     cannot ask",
+    Some(
+        "a client that shows forms (MCP elicitation) can; which calls are asked about is up to the user",
+    ),
+);
 
-const REFUSED: &str = "its user was asked, and does not want it\n\
-     hint: do not try to get there in another way; ask the user what to do";
+const CLOSED: Reason = (
+    "its user was asked, and has closed the form without an answer",
+    Some("ask the user what to do before you call it again"),
+);
 
-const REFUSED_BEFORE: &str = "its user was asked in this session, does not want it, and is not \
-     asked again\nhint: do not try to get there in another way; ask the user what to do";
+const REFUSED: Reason = ("its user was asked, and does not want it", Some(OTHER_WAY));
 
-const TOO_LONG: &str = "its user has to be asked first, and its arguments are more than fits into a \
-     form\nhint: call it with fewer";
+const REFUSED_BEFORE: Reason = (
+    "its user was asked in this session, does not want it, and is not asked again",
+    Some(OTHER_WAY),
+);
+
+const OTHER_WAY: &str = "do not try to get there in another way; ask the user what to do";
+
+const TOO_LONG: Reason = (
+    "its user has to be asked first, and its arguments are more than fits into a form",
+    Some("call it with fewer"),
+);
 
 /// Returns the text that the user is shown: strangers have written all of it but the server's name.
 /// None where there is more than they would read.

@@ -43,7 +43,10 @@ fn roster(home: &Home, config: &str) -> Arc<Roster> {
     home.open()
 }
 
-fn call(answer: Option<Value>) -> (Arc<CallUnderRules>, Arc<Asked>, CallContext) {
+fn call(
+    answer: Option<Value>,
+    is_discover: bool,
+) -> (Arc<CallUnderRules>, Arc<Asked>, CallContext) {
     let asked = Arc::new(Asked {
         answer,
         forms: AtomicUsize::new(0),
@@ -60,7 +63,7 @@ fn call(answer: Option<Value>) -> (Arc<CallUnderRules>, Arc<Asked>, CallContext)
         name: "a__add",
         arguments: Arguments::default(),
         called_as: None,
-        is_discover: false,
+        is_discover,
     };
     let call = Arc::new(CallUnderRules::of_agent(&call, &context));
     (call, asked, context)
@@ -73,7 +76,7 @@ async fn a_call_opens_one_form_however_often_it_goes_on() {
     let roster = roster(&home, CONFIRM);
     let yes = json!({ "action": "accept", "content": { "answer": "once" } });
     for (answer, goes_on) in [(json!({ "action": "cancel" }), false), (yes, true)] {
-        let (call, asked, context) = call(Some(answer));
+        let (call, asked, context) = call(Some(answer), false);
         let may = || async {
             let may = roster.may_go_on(&call, &context).await.unwrap();
             assert_eq!(may.is_ok(), goes_on, "{may:?}");
@@ -82,10 +85,35 @@ async fn a_call_opens_one_form_however_often_it_goes_on() {
         may().await;
         assert_eq!(asked.forms.load(Ordering::Relaxed), 1);
     }
-    let (call, asked, context) = call(None);
+    let (call, asked, context) = call(None, false);
     let open = roster.may_go_on(&call, &context);
     assert!(open.now_or_never().is_none(), "the form is open");
     let may = roster.may_go_on(&call, &context).await.unwrap();
-    assert!(may.unwrap_err().contains("no answer"));
+    assert!(may.unwrap_err().to_string().contains("no answer"));
     assert_eq!(asked.forms.load(Ordering::Relaxed), 1);
+}
+
+/// What has begun is not said to be not done, and nobody is told to do it once more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_may_have_begun_is_not_said_to_be_not_made() {
+    let deny = format!("exposure.deny = ['a__add']\n{CONFIRM}");
+    for (config, is_discover, why) in [
+        (CONFIRM, false, "has closed the form"),
+        (CONFIRM, true, "it has changed"),
+        (deny.as_str(), false, "`deny` of `[exposure]` has `a__add`"),
+        ("", false, "its server is not there any more"),
+    ] {
+        let home = Home::new();
+        let roster = roster(&home, CONFIRM);
+        let (call, _, context) = call(Some(json!({ "action": "cancel" })), is_discover);
+        home.write("dormouse.toml", config.as_bytes());
+        roster.reload().unwrap();
+        let told = roster.condition(&call, &context)().await.unwrap_err();
+        for part in [why, "`add` of server `a` did not go on", "so far is done"] {
+            assert!(told.contains(part), "no `{part}` in {told}");
+        }
+        for part in ["was not called", "call it again"] {
+            assert!(!told.contains(part), "`{part}` in {told}");
+        }
+    }
 }

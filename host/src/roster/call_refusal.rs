@@ -1,0 +1,45 @@
+//! Reason why a tool is not called, or why its call does not go on.
+
+use std::fmt;
+
+/// Reason why a tool is not called, or why its call does not go on: for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRefusal {
+    /// The tool, in words.
+    tool: String,
+    why: String,
+    hint: Option<String>,
+}
+
+impl CallRefusal {
+    /// Makes that of a tool, in words, with a hint at what to do before it is called.
+    pub(super) fn new(tool: String, why: impl Into<String>, hint: Option<&str>) -> Self {
+        Self {
+            tool,
+            why: why.into(),
+            hint: hint.map(str::to_owned),
+        }
+    }
+
+    /// Returns the text for a call that may have begun. Whoever is told that it was not made, or to make
+    /// it again, has what it did done twice.
+    pub(super) fn of_begun_call(&self) -> String {
+        let Self { tool, why, .. } = self;
+        format!(
+            "the call of {tool} did not go on: {why}; what it has done so far is done\n\
+             hint: ask the user what to do before any of it is done once more"
+        )
+    }
+}
+
+impl fmt::Display for CallRefusal {
+    /// Writes the text for a call that has not begun.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tool, why, hint } = self;
+        write!(f, "{tool} was not called: {why}")?;
+        match hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
