@@ -129,7 +129,7 @@ impl Snapshot {
                 }
             }));
         }
-        let own_names = OwnNames::of(&servers);
+        let own_names = OwnNames::of(&servers, &rules);
         let is_own =
             |tool: &mut ShownTool| own_names.are_kept_from(&tool.server, tool.tool(), &tool.name);
         let own: Vec<_> = tools.extract_if(.., is_own).collect();

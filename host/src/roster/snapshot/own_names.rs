@@ -6,23 +6,27 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use dormouse_config::name;
+use dormouse_config::name::{self, META_TOOLS};
+use dormouse_policy::exposure::ExposureRules;
 
-use super::Snapshot;
+use super::{Snapshot, may_defer};
 use crate::roster::Server;
 use crate::roster::server::DISCOVER;
 
-/// Names of tools that are Dormouse's own, by the servers that there are, and whatever the mode is:
-/// sessions outlive it.
+/// Names of tools that are Dormouse's own, by the servers that there are. Those of the tools that find
+/// and call others are kept whatever the mode is, as sessions outlive it; what looks like them only where
+/// an agent may have them.
 pub(super) struct OwnNames {
+    /// Whether some agents may have the tools that find and call others.
+    may_defer: bool,
     /// Names of the tools that connect servers, each with whether one of these is the user's own: a
     /// server of a project keeps no name from those.
     discover: HashMap<String, bool>,
 }
 
 impl OwnNames {
-    /// Collects the names that are kept while there are these servers.
-    pub(super) fn of(servers: &BTreeMap<String, Arc<Server>>) -> Self {
+    /// Collects the names that are kept while there are these servers, by these rules.
+    pub(super) fn of(servers: &BTreeMap<String, Arc<Server>>, rules: &ExposureRules) -> Self {
         let mut discover: HashMap<String, bool> = HashMap::new();
         for server in servers.values() {
             if let Some(name) = server.discover_name() {
@@ -30,12 +34,19 @@ impl OwnNames {
                 *discover.entry(name).or_default() |= is_users;
             }
         }
-        Self { discover }
+        Self {
+            may_defer: may_defer(rules, servers),
+            discover,
+        }
     }
 
     /// Checks whether a server's `tool`, by its own name, may not be shown as `shown`.
     pub(super) fn are_kept_from(&self, server: &Server, tool: &str, shown: &str) -> bool {
-        if name::is_own(shown) || name::is_of_meta_tool(shown) {
+        let is_of_meta_tool = match self.may_defer {
+            true => name::is_of_meta_tool(shown),
+            false => META_TOOLS.contains(&shown),
+        };
+        if name::is_own(shown) || is_of_meta_tool {
             return true;
         }
         let is_discover = server.is_unknown() && server.is_discover(tool);

@@ -54,6 +54,40 @@ fn what_calls_others_in_one_mode_is_no_servers_tool_in_another() {
     refused(&mut host, taken);
 }
 
+/// What looks like a tool that calls others is a server's own where no agent has one of these, and no
+/// server's where some have: also of a host that a client starts for one server.
+#[test]
+fn what_looks_like_a_tool_that_calls_others_is_shown_where_there_is_none() {
+    let all = Scripted::new();
+    let looks = ["Search-Tools", "callTool", "hello", "listServers"];
+    let offered: Vec<_> = looks.iter().map(|name| (*name, "Does.")).collect();
+    all.offers(
+        "hub",
+        &[&offered[..], &[("list_servers", "Does.")]].concat(),
+    );
+    all.own("hub", "");
+    all.home.synced("hub").unwrap();
+    let servers = fs::read_to_string(all.home.config()).unwrap();
+    expose(&all, "direct", &servers);
+    let mut host = all.serve(&["--server", "hub", "--own-names"]);
+    assert_eq!(tools(&mut host), looks);
+    for tool in looks {
+        let called = host.text(tool, json!({})).unwrap();
+        assert_eq!(called, format!("{tool} {{}}"));
+    }
+    refused(&mut host, "list_servers");
+    expose(&all, "search", &servers);
+    wait::until("the mode to be another one", || {
+        let now = tools(&mut host);
+        ensure!(now.contains(&"search_tools".to_owned()), "{now:?}");
+        Ok(())
+    })
+    .unwrap();
+    for tool in ["Search-Tools", "callTool", "listServers"] {
+        refused(&mut host, tool);
+    }
+}
+
 /// The page of a server calls tools by that server's own names, and none of these is Dormouse's.
 #[test]
 fn no_page_has_the_tools_that_call_others() {
