@@ -66,6 +66,15 @@ pub(super) fn allow<'p>(patterns: &'p [String], names: NamedTool<'_>) -> Option<
         })
 }
 
+/// Whether one of these patterns allows some tool of a server, whatever its tools are called.
+pub(super) fn allow_some(patterns: &[String], server: &str) -> bool {
+    let mut patterns = patterns.iter();
+    patterns.any(|pattern| match pattern.split_once(SEPARATOR) {
+        Some((of_server, _)) => matches(of_server, server),
+        None => is_of_whole(pattern, server, &[""]),
+    })
+}
+
 /// Whether one of these patterns denies a tool: in doubt it does.
 pub(super) fn deny<'p>(patterns: &'p [String], names: NamedTool<'_>) -> Option<&'p String> {
     let NamedTool { server, tool, .. } = names;

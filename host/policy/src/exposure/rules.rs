@@ -119,6 +119,27 @@ impl ExposureRules {
         }
         (!is_in(self.allow.as_ref())).then_some(HiddenBy::Allow)
     }
+
+    /// Whether a server that has no tools is hidden, so that nothing else of it counts for agents. `whole`
+    /// are the names of a tool of it that has none of its own: what denies that denies them all. What
+    /// allows tools alone leaves such a server out where it names none of its tools, and the profile
+    /// does not name the server.
+    #[must_use]
+    pub fn hides_without_tools(
+        &self,
+        whole: NamedTool<'_>,
+        expose: Option<ServerExposure>,
+    ) -> bool {
+        let profile = self.profile.as_ref();
+        let is_named = profile.is_some_and(|profile| profile.servers.is_some());
+        let of_profile = profile.and_then(|profile| profile.tools.as_ref());
+        let lists = [self.allow.as_ref(), of_profile];
+        let mut lists = lists.into_iter().flatten();
+        expose == Some(ServerExposure::Hidden)
+            || patterns::deny(&self.deny, whole).is_some()
+            || !self.has_server(whole.server)
+            || !is_named && lists.any(|list| !patterns::allow_some(list, whole.server))
+    }
 }
 
 impl fmt::Display for HiddenBy {
@@ -214,5 +235,49 @@ mod tests {
             assert_eq!(rules.hides(names, None), hidden, "{server} {tool}");
         }
         assert!(rules.has_server("gitlab") && !rules.has_server("time"));
+    }
+
+    #[test]
+    fn a_server_without_tools_is_hidden_by_what_is_said_of_all_of_it() {
+        let profile = |servers: Option<&[&str]>| Profile {
+            servers: servers.map(list),
+            tools: Some(list(&["gh__*"])),
+            ..Profile::default()
+        };
+        let deny = |pattern: &str| ExposureRules {
+            deny: list(&[pattern]),
+            ..ExposureRules::default()
+        };
+        let allow = |pattern: &str| ExposureRules {
+            allow: Some(list(&[pattern])),
+            ..ExposureRules::default()
+        };
+        let with =
+            |servers: Option<&[&str]>| ExposureRules::default().with_profile(profile(servers));
+        for (rules, expose, hidden) in [
+            (ExposureRules::default(), None, false),
+            (ExposureRules::default(), Some(ServerExposure::Hidden), true),
+            (deny("*__discover"), None, false),
+            (deny("docs__read*"), None, false),
+            (deny("docs__*"), None, true),
+            (deny("d*"), None, true),
+            (deny("docs"), None, true),
+            (allow("gh__*"), None, true),
+            (allow("docs__read"), None, false),
+            (allow("*"), None, false),
+            (with(None), None, true),
+            (with(Some(&["docs", "gh"])), None, false),
+            (with(Some(&["gh"])), None, true),
+        ] {
+            let whole = NamedTool {
+                server: "docs",
+                tool: "",
+                shown: "docs__",
+                is_prefixed: true,
+                others: &[],
+            };
+            let found = rules.hides_without_tools(whole, expose);
+            assert_eq!(found, hidden, "{rules:?} {expose:?}");
+        }
     }
 }

@@ -54,12 +54,18 @@ impl Snapshot {
         self.rules.hides(names.named(), config.expose).is_some()
     }
 
-    /// Whether rules would hide all tools of a server that lists none: those that wait for their user,
-    /// or else the one that would connect it, which stands for whatever tools may come.
+    /// Whether rules would hide all tools of a server that lists none: those that wait for their user; of
+    /// one that nobody knows, the one that would connect it, which stands for whatever tools may come;
+    /// and of one that has none, the whole of it.
     pub(super) fn would_hide_all(&self, server: &Server) -> bool {
         let mut pending = server.hidden().peekable();
         match pending.peek() {
-            None => self.hides_by_rules(server, DISCOVER),
+            None if server.is_unknown() => self.hides_by_rules(server, DISCOVER),
+            None => {
+                let config = server.config();
+                let whole = AllToolNames::of(config, "", &self.rules.deny);
+                self.rules.hides_without_tools(whole.named(), config.expose)
+            }
             Some(_) => pending.all(|tool| self.hides_by_rules(server, tool)),
         }
     }

@@ -179,6 +179,8 @@ fn a_server_that_rules_leave_no_tool_says_nothing() {
     for (rules, of_bare, is_told) in [
         ("", "", true),
         ("exposure.allow = ['post', 'bare__*']\n", "", true),
+        // It is known, and needs no tool that connects it.
+        ("exposure.deny = ['*__discover']\n", "", true),
         ("exposure.allow = ['post']\n", "", false),
         ("exposure.deny = ['bare']\n", "", false),
         ("", "expose = 'hidden'\n", false),
