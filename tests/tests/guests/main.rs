@@ -17,6 +17,7 @@ mod bench;
 mod blobs;
 mod bomb;
 mod c_names;
+mod confirmed_grants;
 mod counter;
 mod echo;
 mod exit;

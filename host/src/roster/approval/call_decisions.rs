@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use dormouse_policy::HttpGrant;
 use dormouse_protocol::ClientKey;
 use parking_lot::Mutex;
 use tokio::sync::MutexGuard;
@@ -74,6 +75,22 @@ impl CallDecisions {
             .or_insert_with(|| decision.clone());
         if *known != CallDecision::Refused {
             *known = decision;
+        }
+    }
+
+    /// Takes what a server's plugin has just been granted for good, by a user who was asked, for a part of
+    /// what they have said yes to: one answer is no reason to ask for another again.
+    pub(super) fn add_http_grant(&self, server: &str, granted: &HttpGrant) {
+        let mut all = self.0.lock();
+        let decided = all
+            .values_mut()
+            .flat_map(|of_client| &mut of_client.decided);
+        for ((of_server, _), decision) in decided {
+            if let CallDecision::Allowed(confirmed) = decision
+                && of_server == server
+            {
+                confirmed.given.grants.http.push(granted.clone());
+            }
         }
     }
 
@@ -239,6 +256,29 @@ mod tests {
         for other in &others {
             assert_eq!(decisions.decided(&client, &tool(), other), Some(false));
         }
+    }
+
+    #[test]
+    fn a_yes_holds_for_what_its_user_has_granted_since_and_for_nothing_else() {
+        let decisions = CallDecisions::default();
+        let client = ClientKey::Session(SessionId(1));
+        let grant = |text: &str| -> HttpGrant { text.parse().unwrap() };
+        let with = |granted: &[&str]| {
+            given(JudgedInputs {
+                grants: Grants {
+                    http: granted.iter().map(|text| grant(text)).collect(),
+                    ..Grants::default()
+                },
+                ..JudgedInputs::default()
+            })
+        };
+        decisions.decide(&client, &tool(), yes());
+        let is_kept = |now: &[&str]| decisions.decided(&client, &tool(), &with(now)).is_some();
+        let (one, other) = ("https://a.example", "https://b.example");
+        decisions.add_http_grant("another", &grant(one));
+        assert!(is_kept(&[]) && !is_kept(&[one]));
+        decisions.add_http_grant("files", &grant(one));
+        assert!(is_kept(&[one]) && !is_kept(&[one, other]) && !is_kept(&[other]));
     }
 
     #[test]

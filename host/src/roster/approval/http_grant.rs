@@ -205,7 +205,9 @@ impl Roster {
             http: vec![granted.clone()],
             ..Grants::default()
         };
-        Editor::new(&self.places.config)?.grant(server, &more)?;
+        if Editor::new(&self.places.config)?.grant(server, &more)? {
+            self.call_decisions.add_http_grant(server, granted);
+        }
         self.reload()
     }
 }
