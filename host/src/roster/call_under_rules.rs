@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use dormouse_policy::exposure::ToolAccess;
-use dormouse_runtime::CallCondition;
+use dormouse_runtime::{Arguments, CallCondition};
 use dormouse_text::visible::short_name;
-use dormouse_upstream::without_blocking;
 use futures::FutureExt as _;
 use parking_lot::Mutex;
 
 use super::agent_calls::{AgentCall, not_for_models, wrong_access};
-use super::approval::{CallToConfirm, JudgedTool, shown_arguments, unanswered};
+use super::approval::{CallToConfirm, JudgedTool, unanswered};
 use super::{CallContext, CallRefusal, NoSuchTool, Roster};
 use crate::store::is_for_models;
 
@@ -38,8 +37,9 @@ struct CallOfAgent {
     called_as: Option<ToolAccess>,
     /// Whether it is of Dormouse's own tool that connects the server, as the agent was told.
     is_discover: bool,
-    /// The arguments, as its user would be shown them; none where they are too many for that.
-    arguments: Option<String>,
+    /// The arguments, of which its user is shown the text where there is one: the values are left out
+    /// then.
+    arguments: Arguments,
 }
 
 /// Decisions on a call until now.
@@ -56,9 +56,13 @@ struct DecidedCall {
 impl CallUnderRules {
     /// Makes the call of an agent.
     pub(super) fn of_agent(call: &AgentCall<'_>, context: &CallContext) -> Self {
-        let text = call.arguments.text.as_ref();
-        let bytes = text.map_or(0, |text| text.get().len());
-        let arguments = without_blocking(bytes, || shown_arguments(&call.arguments));
+        let arguments = match &call.arguments.text {
+            Some(text) => Arguments {
+                text: Some(text.clone()),
+                ..Arguments::default()
+            },
+            None => call.arguments.clone(),
+        };
         Self {
             agent: Some(CallOfAgent {
                 name: call.name.to_owned(),
@@ -94,11 +98,10 @@ impl CallUnderRules {
 
     /// Returns it as its user would be asked about it.
     pub(super) fn to_confirm(&self) -> CallToConfirm<'_> {
-        let agent = self.agent.as_ref();
         CallToConfirm {
             server: &self.server,
             tool: &self.tool,
-            arguments: agent.and_then(|agent| agent.arguments.as_deref()),
+            arguments: self.agent.as_ref().map(|agent| &agent.arguments),
         }
     }
 

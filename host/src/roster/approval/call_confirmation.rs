@@ -2,9 +2,12 @@
 
 use dormouse_policy::exposure::{Confirmation, ToolAccess};
 use dormouse_protocol::{Capability, ClientKey, MAX_WAIT_FOR_OTHER};
+use dormouse_runtime::Arguments;
+use dormouse_upstream::without_blocking;
 use serde_json::Value;
 
 use super::call_decisions::{CallDecision, ToolKey, has_session};
+use super::called_arguments::shown_arguments;
 use super::code_block::code_block;
 use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to, is_declined};
 use super::judged_tool::JudgedTool;
@@ -24,8 +27,8 @@ pub(in crate::roster) struct CallToConfirm<'a> {
     pub(in crate::roster) server: &'a str,
     /// The server's name for the tool.
     pub(in crate::roster) tool: &'a str,
-    /// Arguments as they go to the server, in words for its user; none where there are too many.
-    pub(in crate::roster) arguments: Option<&'a str>,
+    /// Arguments as they go to the server; none where nobody is asked about them.
+    pub(in crate::roster) arguments: Option<&'a Arguments>,
 }
 
 impl Snapshot {
@@ -152,7 +155,9 @@ impl Roster {
         now: &JudgedTool,
         context: &CallContext,
     ) -> Result<(), Reason> {
-        let Some(shown) = shown(call, now.access) else {
+        let text = call.arguments.and_then(|all| all.text.as_ref());
+        let bytes = text.map_or(0, |text| text.get().len());
+        let Some(shown) = without_blocking(bytes, || shown(call, now.access)) else {
             return Err(TOO_LONG);
         };
         let message = format!("{}\nMay it?", code_block(&shown));
@@ -244,7 +249,7 @@ fn shown(call: CallToConfirm<'_>, access: ToolAccess) -> Option<String> {
         ToolAccess::Write => "that adds or changes something",
         ToolAccess::Destructive => "that may change or remove anything",
     };
-    let arguments = call.arguments?;
+    let arguments = shown_arguments(call.arguments?)?;
     Some(format!(
         "The agent wants to call a tool {may}.\nServer: {}\nTool: {tool}\n{arguments}",
         call.server
@@ -253,11 +258,9 @@ fn shown(call: CallToConfirm<'_>, access: ToolAccess) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use dormouse_runtime::Arguments;
     use serde_json::json;
 
     use super::*;
-    use crate::roster::approval::shown_arguments;
 
     #[test]
     fn a_project_takes_nothing_from_what_its_user_has_said() {
@@ -281,7 +284,6 @@ mod tests {
     fn what_strangers_have_written_is_on_lines_of_its_own() {
         let values = json!({ "path": "a\nTool: harmless\u{202e}" });
         let arguments = Arguments::from(values.as_object().unwrap().clone());
-        let arguments = shown_arguments(&arguments).unwrap();
         let call = CallToConfirm {
             server: "files",
             tool: "delete\nServer: other",

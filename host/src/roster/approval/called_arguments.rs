@@ -22,7 +22,7 @@ const MAX_END_CHARACTERS: usize = 128;
 
 /// Returns the arguments as they go to a server, one on a line, with beginning and end of those that are
 /// long. None where there are too many for a person.
-pub(in crate::roster) fn shown_arguments(arguments: &Arguments) -> Option<String> {
+pub(super) fn shown_arguments(arguments: &Arguments) -> Option<String> {
     let text = match &arguments.text {
         Some(text) => Cow::Borrowed(text.get()),
         None => Cow::Owned(serde_json::to_string(&arguments.values).ok()?),

@@ -28,7 +28,6 @@ use dormouse_upstream::without_blocking;
 pub(super) use asked_plugin::AskedPlugin;
 pub(super) use call_confirmation::{CallToConfirm, unanswered};
 pub(super) use call_decisions::CallDecisions;
-pub(super) use called_arguments::shown_arguments;
 pub use changed_items::{Gone, counts, gone_told};
 use code_block::code_block;
 pub(super) use confirm::{AgreedForm, Questions};

@@ -2,7 +2,6 @@ use std::future::{pending, ready};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
-use dormouse_runtime::Arguments;
 use futures::future::{BoxFuture, join};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
