@@ -148,10 +148,11 @@ impl Roster {
             let mut decided = call.decided.lock();
             match answered {
                 // The rules may have become others while it was asked about.
-                Ok(judged) => {
+                Ok(confirmed) => {
+                    let is_confirmed = confirmed.is_some();
                     *decided = DecidedCall {
-                        judged: Some(judged),
-                        is_confirmed: true,
+                        judged: confirmed.or_else(|| decided.judged.take()),
+                        is_confirmed,
                         refused: None,
                     };
                 }

@@ -70,7 +70,9 @@ impl Roster {
     /// the tool may do. Nobody else can answer: the question goes to the client by a form, and never
     /// into a result. A "no" holds for the tool as long as the session, or, of clients without one,
     /// as long as the host runs, for all that call themselves by that name. A "yes" holds for the
-    /// tool as it was shown, or as it was `judged` before: that is returned. A form that was closed holds for nothing but the call.
+    /// tool as it was shown, or as it was `judged` before: that is returned; none where nobody is to be
+    /// asked about it any more, so that nobody has agreed. A form that was closed holds for nothing but
+    /// the call.
     ///
     /// # Errors
     /// They do not want it, or nobody can be asked: a text for the model.
@@ -79,7 +81,7 @@ impl Roster {
         call: CallToConfirm<'_>,
         judged: Option<JudgedTool>,
         context: &CallContext,
-    ) -> Result<JudgedTool, CallRefusal> {
+    ) -> Result<Option<JudgedTool>, CallRefusal> {
         if let Some(why) = self.refused_at_once(call, context) {
             return Err(why);
         }
@@ -91,7 +93,7 @@ impl Roster {
         };
         let now = as_judged();
         if !self.snapshot().asks_about(server, &now) {
-            return Ok(now);
+            return Ok(None);
         }
         let client = context.listener.client();
         let key = (server.to_owned(), tool.to_owned());
@@ -102,7 +104,7 @@ impl Roster {
             // It may have become another one until this call's turn.
             let now = as_judged();
             if !self.snapshot().asks_about(server, &now) {
-                return Ok(now);
+                return Ok(None);
             }
             match self.call_decisions.decided(&client, &key, &now) {
                 Some(true) => {}
@@ -112,7 +114,7 @@ impl Roster {
                         .await?;
                 }
             }
-            Ok(now)
+            Ok(Some(now))
         };
         let answered = tokio::select! {
             answered = asked => answered,

@@ -116,3 +116,29 @@ async fn a_call_that_may_have_begun_is_not_said_to_be_not_made() {
         }
     }
 }
+
+/// Who has waited for another call's form, and was not asked after all, has not agreed to anything.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_asked_about_that_had_waited_while_nobody_was_to_be_asked() {
+    let home = Home::new();
+    let roster = roster(&home, CONFIRM);
+    let (first, _, context) = call(None, false);
+    let mut open = Box::pin(roster.may_go_on(&first, &context));
+    assert!((&mut open).now_or_never().is_none(), "the form is open");
+    let yes = json!({ "action": "accept", "content": { "answer": "once" } });
+    let (second, asked, context) = call(Some(yes), false);
+    let mut waiting = Box::pin(roster.may_go_on(&second, &context));
+    assert!((&mut waiting).now_or_never().is_none(), "it has its turn");
+    let rewrite = |config: &str| {
+        home.write("dormouse.toml", config.as_bytes());
+        roster.reload().unwrap();
+    };
+    rewrite("[servers.a]\ncomponent = 'a.wasm'\n");
+    drop(open);
+    assert!(waiting.await.unwrap().is_ok());
+    assert_eq!(asked.forms.load(Ordering::Relaxed), 0);
+    rewrite(CONFIRM);
+    let may = roster.may_go_on(&second, &context).await.unwrap();
+    assert!(may.is_ok(), "{may:?}");
+    assert_eq!(asked.forms.load(Ordering::Relaxed), 1);
+}
