@@ -122,21 +122,21 @@ impl Roster {
         let found = found.map_err(OfferRefusal::Failed)?;
         // After all that a person may have been waited for.
         let profile = context.profile.as_deref();
-        self.check_profile_has(server, profile)
-            .map_err(OfferRefusal::Failed)?;
+        self.check_profile_has(server, profile)?;
         let condition = profile.map(|profile| self.while_profile_has(server, profile));
         let answer = found.ask(self, wanted, context, condition).await?;
         Ok(self.with_shown_uris(&found, asked, answer))
     }
 
-    /// Checks that a profile has a server as it is now, where one is named.
-    fn check_profile_has(&self, server: &str, profile: Option<&str>) -> Result<(), String> {
+    /// Checks that a server is still there, and that a profile has it as that is now, where one is named.
+    fn check_profile_has(&self, server: &str, profile: Option<&str>) -> Result<(), OfferRefusal> {
+        self.server(server)?;
         match self.view(profile).servers().contains_key(server) {
             true => Ok(()),
-            false => Err(format!(
+            false => Err(OfferRefusal::Failed(format!(
                 "server `{server}` was not asked: the profile that is served does not have it\n\
                  hint: `servers` of the profile in dormouse.toml says what it has"
-            )),
+            ))),
         }
     }
 
@@ -149,7 +149,10 @@ impl Roster {
             let roster = roster.upgrade();
             let checked = roster.map_or_else(
                 || Err(ENDED.to_owned()),
-                |roster| roster.check_profile_has(&server, Some(&profile)),
+                |roster| {
+                    let checked = roster.check_profile_has(&server, Some(&profile));
+                    checked.map_err(|why| why.to_string())
+                },
             );
             ready(checked).boxed()
         })
@@ -173,4 +176,35 @@ fn declared(offer: &Offer) -> Result<(&ListedItem, Option<Function>), OfferRefus
 fn member(item: &ListedItem, name: &str) -> Option<String> {
     let object: Map<String, Value> = serde_json::from_str(item.object.get()).ok()?;
     object.get(name)?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::roster::tests::{ADD, Home, component};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_server_that_is_gone_is_not_said_to_be_left_out_by_a_profile() {
+        let home = Home::new();
+        home.write("a.wasm", &component(&[ADD]));
+        let servers = "[servers.a]\ncomponent = 'a.wasm'\n";
+        let with = format!("{servers}[profiles.work]\nservers = ['a']\n");
+        let without = format!("{servers}[profiles.work]\nservers = ['b']\n");
+        let gone = "[profiles.work]\nservers = ['a']\n".to_owned();
+        let of_profile = "the profile that is served does not have it";
+        for (config, profile, told) in [
+            (&with, Some("work"), None),
+            (&without, Some("work"), Some(of_profile)),
+            (&without, None, None),
+            (&gone, Some("work"), Some("no server is called `a`")),
+            (&gone, None, Some("no server is called `a`")),
+        ] {
+            home.write("dormouse.toml", config.as_bytes());
+            let checked = home.open().check_profile_has("a", profile);
+            match (checked, told) {
+                (Ok(()), None) => {}
+                (Err(why), Some(told)) => assert!(why.to_string().contains(told), "{why}"),
+                (checked, _) => panic!("{config} {profile:?}: {checked:?}"),
+            }
+        }
+    }
 }
