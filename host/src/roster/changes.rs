@@ -61,6 +61,8 @@ pub struct Numbers {
     pub tools: u64,
     pub prompts: u64,
     pub resources: u64,
+    /// Number of times that the rules of profiles have changed: of those who name none, no list has.
+    pub profiles: u64,
 }
 
 impl Numbers {
@@ -144,6 +146,11 @@ impl Changes {
 
     pub(super) fn tell_changed(&self, list: ListKind) {
         self.numbers.send_modify(|numbers| numbers.count(list));
+    }
+
+    /// Tells whoever looks after all profiles that the rules of some have changed.
+    pub(super) fn tell_profiles_changed(&self) {
+        self.numbers.send_modify(|numbers| numbers.profiles += 1);
     }
 
     /// Tells those who have named a profile.

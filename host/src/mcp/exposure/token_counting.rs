@@ -6,7 +6,7 @@ use dormouse_policy::exposure::ShownMode;
 
 use super::meta_tools;
 use crate::mcp::client::client_table;
-use crate::roster::{Roster, Snapshot};
+use crate::roster::{Numbers, Roster, Snapshot};
 
 /// Returns the texts that decide how tools are shown: those of the tools, and of Dormouse's own that
 /// would stand for them.
@@ -61,8 +61,9 @@ pub async fn keep_counting(roster: Arc<Roster>, profiles: bool) {
         if let Ok(Err(error)) = counted {
             tracing::warn!("how tools are shown is decided by estimates: {error:#}");
         }
-        let known = changes.borrow_and_update().tools;
-        let is_changed = |numbers: &crate::roster::Numbers| numbers.tools != known;
+        let counted = |numbers: &Numbers| (numbers.tools, numbers.profiles);
+        let known = counted(&changes.borrow_and_update());
+        let is_changed = |numbers: &Numbers| counted(numbers) != known;
         if changes.wait_for(is_changed).await.is_err() {
             return;
         }

@@ -100,11 +100,11 @@ impl Roster {
             })
             .collect();
         let untrusted = config.untrusted_for(self.places.client);
+        let of_profiles = profiles.iter().map(|(name, rules)| (name.as_str(), rules));
+        let same_profiles = old.profiles().eq(of_profiles);
         let same = old.untrusted() == untrusted.as_ref()
             && *old.rules() == rules
-            && old
-                .profiles()
-                .eq(profiles.iter().map(|(name, rules)| (name.as_str(), rules)))
+            && same_profiles
             && servers.len() == old.servers().len()
             && servers
                 .iter()
@@ -129,6 +129,9 @@ impl Roster {
         if self.changes.is_heard() {
             for list in changed(&snapshot, &old).into_iter().flatten() {
                 self.changes.tell_changed(list);
+            }
+            if !same_profiles {
+                self.changes.tell_profiles_changed();
             }
         }
         for profile in self.changes.heard_profiles() {
@@ -161,5 +164,29 @@ mod tests {
         let before = roster.snapshot();
         roster.refresh(None);
         assert!(Arc::ptr_eq(&before, &roster.snapshot()));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn who_names_no_profile_hears_nothing_of_what_profiles_have() {
+        let home = Home::new();
+        home.write("a.wasm", &component(&[ADD]));
+        let with = |servers: &str, enabled: bool| {
+            let server = format!("[servers.a]\ncomponent = 'a.wasm'\nenabled = {enabled}\n");
+            format!("{server}[profiles.work]\nservers = ['{servers}']\n")
+        };
+        home.write("dormouse.toml", with("a", true).as_bytes());
+        let roster = home.open();
+        let heard = roster.changes().lists();
+        for (config, is_told) in [(with("b", true), false), (with("b", false), true)] {
+            let before = *heard.borrow();
+            home.write("dormouse.toml", config.as_bytes());
+            roster.reload().unwrap();
+            let now = *heard.borrow();
+            assert_eq!(now.tools != before.tools, is_told, "{config}");
+            let others = [now.prompts, now.resources];
+            assert_eq!(others, [before.prompts, before.resources], "{config}");
+            // Who counts the tokens of all profiles looks again.
+            assert_eq!(now.profiles != before.profiles, !is_told, "{config}");
+        }
     }
 }

@@ -341,16 +341,9 @@ impl Snapshot {
         text.push(']');
     }
 
-    /// Checks whether agents see the same list of a catalog.
+    /// Checks whether agents that name no profile see the same list of a catalog.
     #[must_use]
     pub fn lists_as(&self, other: &Self, catalog: ListKind) -> bool {
-        // Whose profile is another one may see another list.
-        let is_seen_alike = self.profiles().eq(other.profiles());
-        is_seen_alike && self.has_listed_as(other, catalog)
-    }
-
-    /// Checks whether agents that name no profile see the same list of a catalog.
-    fn has_listed_as(&self, other: &Self, catalog: ListKind) -> bool {
         match catalog {
             ListKind::Tools => {
                 let theirs = other.declared();
