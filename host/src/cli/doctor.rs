@@ -3,6 +3,7 @@
 mod bridge;
 mod exposure;
 mod folder;
+mod own_entries;
 mod requests;
 mod running;
 mod sources;
@@ -166,6 +167,7 @@ impl Rows {
         }
         if is_readable {
             self.shown(places);
+            self.own_entries(&all, places);
         }
         self.folder("cache", &places.cache);
         self.folder("data", &places.data);

@@ -1,5 +1,6 @@
 //! Plans of a client's file in which each server has an entry of its own.
 
+use std::path::Path;
 use std::time::Duration;
 
 use dormouse_text::visible::visible_path;
@@ -7,10 +8,11 @@ use serde_json::Value as Json;
 
 use super::new_entry::{NewEntry, obstacle, own_place, present, put};
 use super::plan::Program;
+use super::start_args::CONFIG;
 use super::{FileChange, edit, entry, merged_entry, own_entry};
-use crate::Client;
 use crate::discovery::Surroundings;
 use crate::discovery::places::ClientPlace;
+use crate::{Client, file};
 
 /// Servers that are to have entries of their own.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +63,27 @@ pub fn install_each(
         each.put(client, place, around, program, name, longest_call)?;
     }
     Ok(each)
+}
+
+/// Returns the servers that a client loads by entries of their own which Dormouse has written for that
+/// configuration. None of a file that cannot be read: whoever looks for servers there says so.
+#[must_use]
+pub fn installed_each(client: Client, around: &Surroundings, config: &Path) -> Vec<String> {
+    let Ok(place) = own_place(client, around) else {
+        return Vec::new();
+    };
+    let Ok(Some(text)) = file::read(&place.file) else {
+        return Vec::new();
+    };
+    let named = config
+        .to_str()
+        .map(|config| [CONFIG, config].map(str::to_owned).to_vec());
+    let options = named.into_iter().chain([Vec::new()]);
+    let entries = options.flat_map(|options| {
+        let entries = own_entry::each_entries(&text, &place.shape, Some(&options), around);
+        entries.unwrap_or_default()
+    });
+    entries.map(|(name, _)| name).collect()
 }
 
 impl EachInstall {

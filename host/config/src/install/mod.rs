@@ -26,7 +26,7 @@ mod variables;
 
 pub use change::FileChange;
 pub use decision::{ImportAction, ImportDecision};
-pub use each::{EachInstall, EachServers, install_each};
+pub use each::{EachInstall, EachServers, install_each, installed_each};
 pub use installation::{InstallPlan, install};
 pub use plan::{ClientReach, ImportPlan, ImportRequest, Program, import};
 pub use uninstall::{UninstallPlan, uninstall, without_earlier_change};

@@ -3,7 +3,7 @@
 use crate::Client;
 
 /// Option before `serve` that names the configuration.
-const CONFIG: &str = "--config";
+pub(super) const CONFIG: &str = "--config";
 const SERVE: &str = "serve";
 const CLIENT: &str = "--client";
 /// Options with which Dormouse serves one server alone, in place of which the client starts it.

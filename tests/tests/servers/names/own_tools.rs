@@ -88,6 +88,32 @@ fn what_looks_like_a_tool_that_calls_others_is_shown_where_there_is_none() {
     }
 }
 
+/// A client that loads a server by an entry of its own has the server's tools by their own names.
+#[test]
+fn doctor_names_the_tools_that_an_entry_of_a_server_alone_does_not_show() {
+    let all = Scripted::new();
+    all.offers(
+        "hub",
+        &[("list_servers", "Does."), ("listServers", "Does.")],
+    );
+    all.own("hub", "");
+    all.home.synced("hub").unwrap();
+    let servers = fs::read_to_string(all.home.config()).unwrap();
+    expose(&all, "direct", &servers);
+    let not_shown = |tool: &str| format!("tool `{tool}` of server `hub` is not shown");
+    for is_installed in [false, true] {
+        if is_installed {
+            all.run(&["install", "cursor", "--each", "--no-sync"]);
+        }
+        let (_, told) = all.run_in(all.home.path(), &["doctor"]);
+        let is_told = told.contains(&not_shown("list_servers"));
+        assert_eq!(is_told, is_installed, "{told}");
+        let hint = "hint: `dormouse install cursor` makes one entry";
+        assert_eq!(told.contains(hint), is_installed, "{told}");
+        assert!(!told.contains(&not_shown("listServers")), "{told}");
+    }
+}
+
 /// The page of a server calls tools by that server's own names, and none of these is Dormouse's.
 #[test]
 fn no_page_has_the_tools_that_call_others() {
