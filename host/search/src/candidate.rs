@@ -16,6 +16,8 @@ pub(crate) struct Candidate {
     pub(crate) server: u32,
     /// Score of the tool.
     pub(crate) score: f32,
+    /// What it has of each word of the query, by the word's rarity.
+    pub(crate) words: Vec<f32>,
 }
 
 /// Words of a query, by the terms that stand for them.
@@ -67,11 +69,14 @@ pub(crate) fn candidates(
             .into_iter()
             .zip(of_server.map(Option::unwrap_or_default))
             .collect();
+        let of_words = words.iter().zip(&values);
+        let of_words = of_words.map(|(word, (value, _))| word.rarity * value);
         let of_name = 1.0 - NAME_COVERAGE + NAME_COVERAGE * name_coverage(terms, &asked, index);
         Candidate {
             tool,
             server,
             score: of_name * fit(words, &values),
+            words: of_words.collect(),
         }
     });
     candidates.collect()

@@ -55,8 +55,8 @@ impl Evidence {
         Self { tools, servers }
     }
 
-    /// Returns the tools that have most, at most so many, in no order: half of them at most of one
-    /// server, whose tools lie together.
+    /// Returns the tools that have most, at most so many, in no order. Of one server, whose tools lie
+    /// together, they are half of them at most, or as many as those of others leave room for.
     pub(crate) fn best(
         &self,
         most: usize,
@@ -70,8 +70,9 @@ impl Evidence {
             .collect();
         let mut best = Vec::new();
         for of_server in found.chunk_by(|(.., one), (.., other)| one == other) {
+            let room = most.saturating_sub(found.len().saturating_sub(of_server.len()));
             let mut of_server = of_server.to_vec();
-            keep_best(&mut of_server, most.div_ceil(2));
+            keep_best(&mut of_server, room.max(most.div_ceil(2)));
             best.append(&mut of_server);
         }
         keep_best(&mut best, most);

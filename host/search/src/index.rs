@@ -118,7 +118,12 @@ impl SearchIndex {
         for term in &mut index.terms {
             let servers = term.occurrences.as_slice();
             let servers = servers.chunk_by(|one, other| server_of(one) == server_of(other));
-            let tools: usize = servers.map(|tools| tools.len().min(MAX_OF_SERVER)).sum();
+            // Of a word that no other server has, nothing can be taken.
+            let most = match servers.clone().nth(1) {
+                Some(_) => MAX_OF_SERVER,
+                None => usize::MAX,
+            };
+            let tools: usize = servers.map(|tools| tools.len().min(most)).sum();
             let tools = tools as f32;
             term.rarity = (1.0 + (number - tools + 0.5) / (tools + 0.5)).ln();
         }

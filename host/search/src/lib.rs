@@ -13,6 +13,7 @@ mod evidence;
 pub mod fuzz;
 mod index;
 mod literals;
+mod page_share;
 mod query;
 mod ranking;
 mod schema_words;

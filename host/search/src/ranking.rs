@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use crate::candidate::{Candidate, MAX_SCORE, candidates};
 use crate::evidence::Evidence;
 use crate::index::SearchIndex;
+use crate::page_share::share_page;
 use crate::query::{query_words, read_part};
-use crate::tool_names::{NameMatch, name_matches};
-use crate::weights::{BEYOND_SHARE, COMPANION, SAME_SERVER, page_share};
+use crate::tool_names::name_matches;
+use crate::weights::COMPANION;
 
 /// Fewest tools that are compared closely, where so many have a word of the query.
 const MIN_COMPARED: usize = 300;
@@ -46,8 +47,8 @@ impl SearchIndex {
     ///
     /// A tool comes before all others if the query is its name, or one of the query's words that have
     /// an underscore is; then come those whose name is another one by case and separators alone, begins
-    /// with the query or differs from it by one letter, of each server so many that others that fit are
-    /// on the first page.
+    /// with the query or differs from it by one letter, of each server a few where others have tools
+    /// that fit.
     pub fn search(&self, query: &str, options: &SearchOptions<'_>) -> Vec<SearchHit> {
         let query = read_part(query);
         let server = options.server.map(|wanted| {
@@ -71,8 +72,7 @@ impl SearchIndex {
         let mut candidates = candidates(&tools, &words, &evidence, self);
         lift_companions(&mut candidates);
         for candidate in &mut candidates {
-            let bonus = names.get(&candidate.tool).map_or(0.0, |name| name.bonus());
-            candidate.score = bonus + candidate.score / MAX_SCORE;
+            candidate.score /= MAX_SCORE;
         }
         share_page(&mut candidates, &names, self);
         let hits = candidates.iter().map(|candidate| {
@@ -102,31 +102,7 @@ fn lift_companions(candidates: &mut [Candidate]) {
     }
 }
 
-/// Takes a little from each tool for every better one of its server, so that one server does not
-/// fill a page where others fit about as well, and nearly all beyond the server's share of a page, so
-/// that it does not fill one where others fit at all. Names that the query has written out are beside
-/// that: no server has more of them than the query.
-fn share_page(candidates: &mut [Candidate], names: &HashMap<u32, NameMatch>, index: &SearchIndex) {
-    candidates.sort_by(|one, other| better(one.score, other.score).then(one.tool.cmp(&other.tool)));
-    let mut shares: HashMap<u32, (f32, usize)> = HashMap::new();
-    for candidate in candidates {
-        if names.get(&candidate.tool) == Some(&NameMatch::Exact) {
-            continue;
-        }
-        let (factor, left) = shares.entry(candidate.server).or_insert_with(|| {
-            let tools = index.tools_of.get(candidate.server as usize).copied();
-            (1.0, page_share(tools.unwrap_or_default()))
-        });
-        if *left == 0 {
-            candidate.score *= BEYOND_SHARE;
-        }
-        candidate.score *= *factor;
-        *factor *= SAME_SERVER;
-        *left = left.saturating_sub(1);
-    }
-}
-
 /// Compares scores: the better is first.
-fn better(one: f32, other: f32) -> Ordering {
+pub(crate) fn better(one: f32, other: f32) -> Ordering {
     other.total_cmp(&one)
 }

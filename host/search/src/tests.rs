@@ -9,6 +9,7 @@
 
 mod hostile;
 mod names;
+mod page_shares;
 mod retrieval;
 mod times;
 

@@ -1,7 +1,7 @@
 //! Weights of the ranking. The numbers were chosen by coordinate search on halves of the queries in
 //! `tests/fixtures/retrieval`, by their tasks, each half measured on the other; they are the middle of what
 //! both found, as far as that was better on the half that it was not chosen on. `cargo xtask bench retrieval` prints how
-//! good they are.
+//! good they are. What servers share a page by was chosen so that this stays, by `tests::page_shares` and `tests::hostile`.
 
 /// Number of [`ToolField`]s.
 pub(crate) const FIELDS: usize = 7;
@@ -117,18 +117,35 @@ pub(crate) const COMPANION: f32 = 0.6;
 /// Factor for each better tool of the same server: a page is shared by those that fit about as well.
 pub(crate) const SAME_SERVER: f32 = 0.98;
 
-/// Factor for the tools of a server beyond its share of a page: less than what tells a tool that fits,
-/// by whatever name and words, from one that fits at all.
-pub(crate) const BEYOND_SHARE: f32 = 0.01;
+/// Factor for the tools of a server beyond its share of a page: they go behind others that fit about as
+/// well, and stay before those that have a stray word of the query.
+pub(crate) const BEYOND_SHARE: f32 = 0.82;
 
-/// Most tools of one server that count where it is said how rare a word is: a server with many takes
-/// nothing from the words of others by saying them.
+/// Factor for a tool that has no words of the query but those that so many better ones of its server
+/// have, too: it goes behind others that fit at all.
+pub(crate) const TOO_MANY_ALIKE: f32 = 0.1;
+
+/// Most tools of one server that are alike by what they have of a query and keep their scores.
+pub(crate) const MAX_ALIKE: usize = 7;
+
+/// Power of the share of what a tool has of a query that another one has, too, by which that one counts
+/// as alike: nearly all of it is much, and half of it is next to nothing.
+pub(crate) const ALIKENESS: f32 = 6.0;
+
+/// Most tools of one server that come first for a name that is like the query.
+pub(crate) const MAX_ALIKE_NAMES: usize = 3;
+
+/// Share of what its name counts for another one: it is found where nothing else is.
+pub(crate) const MORE_ALIKE_NAMES: f32 = 0.01;
+
+/// Most tools of one server that count where it is said how rare a word is that others have, too: a
+/// server with many takes nothing from the words of others by saying them.
 pub(crate) const MAX_OF_SERVER: usize = 30;
 
 /// Returns a server's share of a page of ten: how many of its tools come before those of others that
-/// fit less. Who has many tools has as many chances to be found.
+/// fit a little less. Who has many tools has as many chances to be found.
 pub(crate) fn page_share(tools: usize) -> usize {
-    600_usize
+    1200_usize
         .checked_div(tools)
         .map_or(9, |share| share.clamp(3, 9))
 }
