@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use dormouse_config::ServerConfig;
+use dormouse_jsonrpc::METHOD_NOT_FOUND;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant};
 use dormouse_text::visible::{visible_line, visible_path};
 use serde_json::{Value, json};
@@ -15,7 +17,12 @@ use super::grant_requests::{self, MissingGrant};
 use super::output::FAINT;
 use super::plugin_inputs::secret_in_words;
 use super::{Format, grant_args, hosts, output};
+use crate::control::{self, RequestError};
 use crate::roster::{HeldByPlugin, Places, RevokedAnswers, Roster, shown_value};
+
+/// Time that a running host may take to say what a plugin was given there: nothing is changed, and what
+/// the configuration grants is shown without it.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Shows what a plugin is granted, and what it asks for and does not have.
 #[derive(Debug, Args)]
@@ -69,21 +76,33 @@ impl GrantsArgs {
     }
 }
 
-/// Returns what a server's plugin was given for the session in running hosts.
+/// Returns what a server's plugin was given for the session in running hosts. A host that does not say
+/// it is printed; one that is older than the question has no way to say it.
 ///
 /// # Errors
 /// The hosts cannot be asked.
 fn given_in_hosts(config: &Path, server: &str) -> anyhow::Result<RevokedAnswers> {
     let mut given = RevokedAnswers::default();
-    let hear = |result: &Value| {
-        let answers = result.get("answers").cloned();
-        if let Ok(had) = serde_json::from_value(answers.unwrap_or_default()) {
-            given.extend(had);
+    let params = json!({ "server": server, "config": config });
+    let asked = control::ask_all_within(ANSWER_TIMEOUT, "session_answers", params);
+    for answer in hosts::block_on(asked)? {
+        match answer.outcome {
+            Ok(result) => {
+                let answers = result.get("answers").cloned();
+                if let Ok(had) = serde_json::from_value(answers.unwrap_or_default()) {
+                    given.extend(had);
+                }
+            }
+            Err(RequestError::Refused(error)) if error.code == METHOD_NOT_FOUND => {}
+            Err(error) => {
+                output::warn(&format!(
+                    "the running host {}: {error}; what the plugin of `{server}` was given there is not \
+                     known\nhint: `dormouse status` shows the running hosts",
+                    answer.pid
+                ));
+            }
         }
-    };
-    let params = json!({ "server": server });
-    // Nothing is done there, and so nothing is said of it.
-    hosts::tell_and_hear("session_answers", params, config, "done", hear)?;
+    }
     Ok(given)
 }
 

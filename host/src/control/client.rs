@@ -35,6 +35,7 @@ pub struct RunningHost {
     /// Its process id.
     pub pid: u32,
     file: PathBuf,
+    /// Time that it may take to answer.
     pub(super) patience: Duration,
     lines: LineReader<BufReader<Stream>>,
     asked: u64,
@@ -82,6 +83,15 @@ pub async fn hosts() -> Vec<RunningHost> {
 /// Sends all running hosts the same request at once. A host that ends meanwhile is left out.
 pub async fn ask_all(method: &str, params: Value) -> Vec<HostAnswer> {
     ask_each(hosts().await, method, params).await
+}
+
+/// Does the same as [`ask_all`], and waits so long for each answer.
+pub async fn ask_all_within(patience: Duration, method: &str, params: Value) -> Vec<HostAnswer> {
+    let mut hosts = hosts().await;
+    for host in &mut hosts {
+        host.patience = patience;
+    }
+    ask_each(hosts, method, params).await
 }
 
 pub(super) async fn ask_each(
@@ -159,7 +169,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 impl RunningHost {
-    /// Sends the host a request, and waits for its answer for 5 seconds.
+    /// Sends the host a request, and waits for its answer for 5 seconds, if no other time is set.
     ///
     /// # Errors
     /// The host did not answer, or has refused or failed.

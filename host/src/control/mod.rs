@@ -16,7 +16,7 @@ mod place;
 mod server;
 mod wire;
 
-pub use client::{HostAnswer, RequestError, RunningHost, ask_all, hosts};
+pub use client::{HostAnswer, RequestError, RunningHost, ask_all, ask_all_within, hosts};
 pub use server::{ControlSocketGuard, Socket};
 pub use wire::RpcError;
 

@@ -98,6 +98,42 @@ fn what_is_given_for_the_session_is_shown_until_it_is_taken_back() {
     assert!(!text.contains("until the session ends"), "{text}");
 }
 
+/// A host that is stopped is waited for a second, and one that knows no such question is no error.
+#[cfg(unix)]
+#[test]
+fn hosts_that_do_not_answer_hold_up_no_look_at_grants() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::os::unix::net::UnixListener;
+
+    let asked = given();
+    let folder = asked.home.path().join("run/dormouse");
+    let _stopped = UnixListener::bind(folder.join("1.sock")).unwrap();
+    let older = UnixListener::bind(folder.join("2.sock")).unwrap();
+    let answered = std::thread::spawn(move || {
+        let mut stream = BufReader::new(older.accept().unwrap().0);
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        let request: Value = serde_json::from_str(&line).unwrap();
+        let error = json!({ "code": -32601, "message": "there is no such method" });
+        let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": error });
+        writeln!(stream.get_mut(), "{answer}").unwrap();
+        request
+    });
+    let start = Instant::now();
+    let output = asked.home.run(&["grants", "asks"]).unwrap();
+    let took = start.elapsed();
+    assert!(output.status.success(), "{output:?}");
+    assert!(took < Duration::from_millis(4500), "{took:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("--grant-env DORMOUSE_ZONE"), "{text}");
+    let warned = String::from_utf8(output.stderr).unwrap();
+    let silent = "the running host 1: it does not answer within 1s";
+    assert!(warned.contains(silent), "{warned}");
+    assert!(!warned.contains("the running host 2"), "{warned}");
+    let request = answered.join().unwrap();
+    assert_eq!(request["method"], "session_answers", "{request}");
+}
+
 /// Runs a command that fails, and returns what it says.
 fn failed(command: &mut Command) -> String {
     let output = command.output().unwrap();
