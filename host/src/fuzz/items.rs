@@ -163,7 +163,8 @@ fn conforms(what: What, shown: &ShownItem) {
     }
 }
 
-/// Compares the members that MCP does not know with those before.
+/// Compares the members that MCP does not know with those before, but for those whose names differ from
+/// what it knows in letter case alone.
 fn unknown_members(before: &RawValue, after: &RawValue) {
     const KNOWN: [&str; 13] = [
         "name",
@@ -180,10 +181,12 @@ fn unknown_members(before: &RawValue, after: &RawValue) {
         "mimeType",
         "size",
     ];
+    let folded = |name: &str| name.to_uppercase().to_lowercase();
+    let is_known = |name: &str| KNOWN.iter().any(|known| folded(known) == folded(name));
     let unknown = |object: &RawValue| {
         let object = Object::parse(object.get(), usize::MAX).expect("an item is an object");
         let members = object.iter();
-        let members = members.filter(|member| !KNOWN.contains(&&*member.name));
+        let members = members.filter(|member| !is_known(&member.name));
         members
             .map(|member| (member.name.to_string(), member.value.to_string()))
             .collect::<Vec<_>>()
