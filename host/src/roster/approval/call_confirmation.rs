@@ -156,7 +156,7 @@ impl Roster {
         key: &ToolKey,
         now: &JudgedTool,
         context: &CallContext,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), RefusalReason> {
         let text = call.arguments.and_then(|all| all.text.as_ref());
         let bytes = text.map_or(0, |text| text.get().len());
         let Some(shown) = without_blocking(bytes, || shown(call, now.access)) else {
@@ -195,9 +195,9 @@ impl Roster {
 }
 
 /// Reason why a call is not made, with a hint.
-type Reason = (&'static str, Option<&'static str>);
+type RefusalReason = (&'static str, Option<&'static str>);
 
-fn not_called(call: CallToConfirm<'_>, (why, hint): Reason) -> CallRefusal {
+fn not_called(call: CallToConfirm<'_>, (why, hint): RefusalReason) -> CallRefusal {
     let tool = dormouse_text::visible::short_name(call.tool);
     let tool = format!("tool `{tool}` of server `{}`", call.server);
     CallRefusal::new(tool, why, hint)
@@ -208,14 +208,14 @@ pub(in crate::roster) fn unanswered(call: CallToConfirm<'_>) -> CallRefusal {
     not_called(call, UNANSWERED)
 }
 
-const CANCELLED: Reason = ("it was cancelled", None);
+const CANCELLED: RefusalReason = ("it was cancelled", None);
 
-const UNANSWERED: Reason = (
+const UNANSWERED: RefusalReason = (
     "its user was asked, and the client has given no answer",
     None,
 );
 
-const CANNOT_ASK: Reason = (
+const CANNOT_ASK: RefusalReason = (
     "`confirm` of dormouse.toml has its user asked before each call of such a tool, and this client \
      cannot ask",
     Some(
@@ -223,21 +223,21 @@ const CANNOT_ASK: Reason = (
     ),
 );
 
-const CLOSED: Reason = (
+const CLOSED: RefusalReason = (
     "its user was asked, and has closed the form without an answer",
     Some("ask the user what to do before you call it again"),
 );
 
-const REFUSED: Reason = ("its user was asked, and does not want it", Some(OTHER_WAY));
+const REFUSED: RefusalReason = ("its user was asked, and does not want it", Some(OTHER_WAY));
 
-const REFUSED_BEFORE: Reason = (
+const REFUSED_BEFORE: RefusalReason = (
     "its user was asked in this session, does not want it, and is not asked again",
     Some(OTHER_WAY),
 );
 
 const OTHER_WAY: &str = "do not try to get there in another way; ask the user what to do";
 
-const TOO_LONG: Reason = (
+const TOO_LONG: RefusalReason = (
     "its user has to be asked first, and its arguments are more than fits into a form",
     Some("call it with fewer"),
 );

@@ -10,12 +10,12 @@ use super::*;
 use crate::roster::tests::{ADD, Home, component};
 
 /// User who closes forms or, without an answer, leaves them open; counts them.
-struct Asked {
+struct FormUser {
     answer: Option<Value>,
     forms: AtomicUsize,
 }
 
-impl Listener for Asked {
+impl Listener for FormUser {
     fn progress(&self, _: f64, _: Option<f64>, _: Option<String>) {}
 
     fn log(&self, _: &'static str, _: Option<String>, _: Value) {}
@@ -45,8 +45,8 @@ fn roster(home: &Home, config: &str) -> Arc<Roster> {
 fn call(
     answer: Option<Value>,
     is_discover: bool,
-) -> (Arc<CallUnderRules>, Arc<Asked>, CallContext) {
-    let asked = Arc::new(Asked {
+) -> (Arc<CallUnderRules>, Arc<FormUser>, CallContext) {
+    let asked = Arc::new(FormUser {
         answer,
         forms: AtomicUsize::new(0),
     });
