@@ -57,8 +57,8 @@ impl<'c> ServerShare<'c> {
 /// Takes a little from each tool for every better one of its server, more beyond the server's share of
 /// the page, and nearly all where so many of them have the same words of the query: tools that fit
 /// different parts of a task are worth their places, and ever more of one kind are not. Names that the
-/// query has written out are beside that: no server has more of them than the query. Where there is
-/// one server alone, nobody shares.
+/// query has written out are beside that: no server has more of them than the query. The tools of one
+/// server stay in their order.
 ///
 /// Each tool is given with its score without what it has for its name, which is added here.
 pub(crate) fn share_page(
@@ -67,17 +67,14 @@ pub(crate) fn share_page(
     index: &SearchIndex,
 ) {
     let bonus = |tool: u32| names.get(&tool).map_or(0.0, |name| name.bonus());
-    let is_shared = candidates
-        .windows(2)
-        .any(|two| matches!(two, [one, other] if one.server != other.server));
     candidates.sort_by(|one, other| {
         let scores = (one.score + bonus(one.tool), other.score + bonus(other.tool));
         better(scores.0, scores.1).then(one.tool.cmp(&other.tool))
     });
     let mut shares: HashMap<u32, ServerShare<'_>> = HashMap::new();
-    for candidate in candidates {
+    for candidate in candidates.iter_mut() {
         let name = names.get(&candidate.tool);
-        if !is_shared || name == Some(&NameMatch::Exact) {
+        if name == Some(&NameMatch::Exact) {
             candidate.score += bonus(candidate.tool);
             continue;
         }
@@ -97,6 +94,27 @@ pub(crate) fn share_page(
             let is_first = share.names <= MAX_ALIKE_NAMES;
             candidate.score += name.bonus() * if is_first { 1.0 } else { MORE_ALIKE_NAMES };
         }
+    }
+    drop(shares);
+    keep_order_of_servers(candidates);
+}
+
+/// Gives the scores of each server's tools to these in their order: how much of the page a server has
+/// is one thing, and which of its tools are there another.
+fn keep_order_of_servers(candidates: &mut [Candidate]) {
+    let mut scores: HashMap<u32, Vec<f32>> = HashMap::new();
+    for candidate in &*candidates {
+        scores
+            .entry(candidate.server)
+            .or_default()
+            .push(candidate.score);
+    }
+    for scores in scores.values_mut() {
+        scores.sort_by(|one, other| better(*other, *one));
+    }
+    for candidate in candidates {
+        let best = scores.get_mut(&candidate.server).and_then(Vec::pop);
+        candidate.score = best.unwrap_or_default();
     }
 }
 

@@ -113,18 +113,17 @@ fn many_stuffed_tools_take_the_place_of_no_tool_that_fits() {
         (0..12).map(move |number| stuffed(&format!("{name}_{number}"), query.text.clone()))
     });
     let all_words = (0..400).map(|number| stuffed(&format!("best{number}"), words.clone()));
-    for (what, tools, most_lost) in [
-        ("names", of_names.collect::<Vec<_>>(), 0.04),
-        ("copies", copies.collect(), 0.04),
-        ("words", of_words.collect(), 0.04),
-        ("queries", of_queries.collect(), 0.04),
-        // Words of a server's tools are more alike where all words are common.
-        ("all words", all_words.collect(), 0.06),
+    for (what, tools) in [
+        ("names", of_names.collect::<Vec<_>>()),
+        ("copies", copies.collect()),
+        ("words", of_words.collect()),
+        ("queries", of_queries.collect()),
+        ("all words", all_words.collect()),
     ] {
         assert!(tools.len() >= 200, "{what}");
         let found = found_beside(tools);
         assert!(
-            found >= honest - most_lost,
+            found >= honest - 0.04,
             "{what}: {found} instead of {honest}"
         );
     }
