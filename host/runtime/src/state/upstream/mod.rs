@@ -8,7 +8,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use dormouse_protocol::{
-    Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, attribution,
+    Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, QuestionOrigin,
+    attribution,
 };
 use dormouse_upstream::{Failure, Lost};
 use futures::FutureExt as _;
@@ -200,9 +201,18 @@ impl Listener for UpstreamListener {
 
     fn ask(&self, questions: Vec<Question>) -> BoxFuture<'static, Result<Vec<Answer>, AskError>> {
         let waiting = self.patience.question();
+        // What a form of Dormouse's own approves counts only once it is recorded; whoever has asked checks
+        // the call after that.
+        let is_own_form = questions.iter().all(|question| {
+            question.origin == QuestionOrigin::Host
+                && question.capability == Capability::ElicitationForm
+        });
         let (asking, condition) = (self.listener.ask(questions), self.condition.clone());
         async move {
-            let answers = checked_answers(asking, condition).await;
+            let answers = match is_own_form {
+                true => asking.await,
+                false => checked_answers(asking, condition).await,
+            };
             drop(waiting);
             answers
         }
