@@ -209,6 +209,39 @@ fn a_call_waits_for_its_user_where_the_client_shows_them_a_page() {
     assert!(text.contains("you have declined to log in"), "{text}");
 }
 
+/// However many requests its plugin makes, and whatever it is told of them.
+#[test]
+fn who_declines_to_log_in_is_asked_once_in_a_call() {
+    let user = User::of(&[]);
+    let api = user.api.authority();
+    let more = format!(
+        "grants.http = ['http://{api}']\n\
+         secrets.token = {{ login = 'work', hosts = ['http://{api}'], header = 'Authorization' }}"
+    );
+    let guest = artifacts::hostile_guest("redirects").unwrap();
+    user.home.server_with("guest", &guest, &more).unwrap();
+    let mut serve = user.home.command(&["serve"]);
+    let able = json!({ "elicitation": { "form": {}, "url": {} } });
+    let mut host = Client::start_able(&mut serve, able).unwrap();
+    // It sends a request for each of these.
+    let arguments = json!({ "granted": api, "other": "a,b,c" });
+    let call = json!({ "name": "guest__attempt", "arguments": arguments });
+    let id = host.send("tools/call", call).unwrap();
+    let declined = json!({ "action": "decline" });
+    host.answers("elicitation/create", declined.clone())
+        .unwrap();
+    // An unanswered question would keep the call from its end.
+    let answer = host.answer(id).unwrap()["result"].take();
+    let told = client::text(&answer).unwrap();
+    assert_eq!(told.matches("you have declined").count(), 3, "{told}");
+    assert_eq!(user.api.received(), [""; 0]);
+    // The next call asks again.
+    let arguments = json!({ "granted": api, "other": "a" });
+    let call = json!({ "name": "guest__attempt", "arguments": arguments });
+    host.send("tools/call", call).unwrap();
+    host.answers("elicitation/create", declined).unwrap();
+}
+
 #[test]
 fn a_token_is_renewed_before_its_end_and_once_it_is_refused() {
     let user = User::of(&[]);

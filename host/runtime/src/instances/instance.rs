@@ -136,6 +136,7 @@ impl Live {
             session: call.session,
             condition: CheckedCondition::new(call.condition.clone()),
             secret_questions: BTreeMap::new(),
+            failed_logins: BTreeMap::new(),
             failed: None,
             completed: None,
         });

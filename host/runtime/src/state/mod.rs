@@ -18,7 +18,7 @@ use std::task::Poll;
 
 use dormouse_protocol::{Answer, AskError, Listener, QuestionLimit, SessionId};
 use dormouse_upstream::Upstream;
-use dormouse_upstream::auth::Auth;
+use dormouse_upstream::auth::{Auth, NotLoggedIn};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -83,6 +83,8 @@ pub(super) struct Current {
     pub condition: CheckedCondition,
     /// Numbers of questions for secrets so far, by their names.
     pub secret_questions: BTreeMap<String, usize>,
+    /// Reasons why its user is not logged in at providers where they were asked to, by the providers.
+    pub failed_logins: BTreeMap<String, NotLoggedIn>,
     /// Cause of the upstream's last failure.
     pub failed: Option<Cause>,
     /// The upstream's last answer to a completion: JSON text.
