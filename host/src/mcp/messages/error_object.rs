@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::original::on_one_line;
+use super::outgoing_message::on_one_line;
 
 /// Error that answers a request, as JSON-RPC has it.
 #[derive(Debug, Clone, Serialize, Deserialize)]

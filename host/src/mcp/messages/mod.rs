@@ -5,5 +5,6 @@ pub(in crate::mcp) mod client_request;
 pub(in crate::mcp) mod error_object;
 pub(in crate::mcp) mod message_room;
 pub(in crate::mcp) mod original;
+pub(in crate::mcp) mod outgoing_message;
 pub(in crate::mcp) mod request_context;
 pub(in crate::mcp) mod request_params;

@@ -1,7 +1,5 @@
 //! Requests as their clients have written them.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 use dormouse_jsonrpc::member;
 use serde_json::value::RawValue;
@@ -32,13 +30,5 @@ impl Original {
         let text = std::str::from_utf8(&self.0).ok()?;
         // Some clients put a byte order mark before it.
         Some(text.trim_start_matches('\u{feff}'))
-    }
-}
-
-/// Returns a text of JSON on one line: the text itself where it is on one already.
-pub(in crate::mcp) fn on_one_line(text: String) -> String {
-    match dormouse_jsonrpc::on_one_line(&text) {
-        Cow::Owned(line) => line,
-        Cow::Borrowed(_) => text,
     }
 }

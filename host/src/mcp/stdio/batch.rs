@@ -1,10 +1,11 @@
 //! Batches: requests that come together, in one array, and whose answers go back together. Only the
 //! revision 2025-03-26 has them.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dormouse_jsonrpc::{INVALID_REQUEST, items};
+use dormouse_jsonrpc::items;
 use parking_lot::Mutex;
 use rmcp::model::{ProtocolVersion, RequestId};
 
@@ -72,22 +73,19 @@ impl StdioBatch {
             "the answers to this batch have more than {MAX_ANSWER_BYTES} bytes: send fewer \
              requests together"
         );
-        self.refuse(id, &why);
+        self.refuse(id, why);
     }
 
     /// Adds an error instead of an answer.
-    fn refuse(&mut self, id: Option<&RequestId>, why: &str) {
-        // An id can always be written.
-        let id = id.and_then(|id| serde_json::to_string(id).ok());
-        let id = id.as_deref().unwrap_or("null");
-        let error = dormouse_jsonrpc::error(id, INVALID_REQUEST, why, None);
-        self.answers.push(error.into_bytes());
+    fn refuse(&mut self, id: Option<&RequestId>, why: impl Into<Cow<'static, str>>) {
+        let error = ErrorObject::invalid_request(why);
+        self.answers.push(error.to_message(id));
     }
 
-    /// Returns all answers as one line, if none is missing and there is any.
-    fn line(&self) -> Option<Vec<u8>> {
+    /// Returns all answers as one text, if none is missing and there is any.
+    fn joined(&self) -> Option<Vec<u8>> {
         let is_whole = self.open.is_empty() && !self.answers.is_empty();
-        is_whole.then(|| [b"[", &*self.answers.join(&b','), b"]\n"].concat())
+        is_whole.then(|| [b"[", &*self.answers.join(&b','), b"]"].concat())
     }
 }
 
@@ -117,9 +115,9 @@ impl Batches {
         Some(Ok(found.items.into_iter().map(str::to_owned).collect()))
     }
 
-    /// Waits for the answers of a batch. Returns their line, if none is missing.
+    /// Waits for the answers of a batch. Returns them as one text, if none is missing.
     pub(super) fn wait(&self, batch: StdioBatch) -> Option<Vec<u8>> {
-        let line = batch.line();
+        let answers = batch.joined();
         if !batch.open.is_empty() {
             let mut waiting = self.waiting.lock();
             let number = waiting.next;
@@ -130,7 +128,7 @@ impl Batches {
             waiting.bytes = waiting.bytes.saturating_add(batch.bytes);
             waiting.batches.insert(number, batch);
         }
-        line
+        answers
     }
 
     /// Whether a request came in a batch whose answers are not all there yet.
@@ -138,8 +136,8 @@ impl Batches {
         self.waiting.lock().requests.contains_key(request)
     }
 
-    /// Keeps the answer to a request, or notes that there will be none. Returns the line of all
-    /// answers, if none is missing any more.
+    /// Keeps the answer to a request, or notes that there will be none. Returns all answers as one
+    /// text, if none is missing any more.
     pub(super) fn ended(&self, id: &RequestId, answer: Option<Vec<u8>>) -> Option<Vec<u8>> {
         let mut waiting = self.waiting.lock();
         let waiting = &mut *waiting;
@@ -168,7 +166,7 @@ impl Batches {
         }
         let batch = waiting.batches.remove(&number)?;
         waiting.bytes = waiting.bytes.saturating_sub(batch.bytes);
-        batch.line()
+        batch.joined()
     }
 }
 

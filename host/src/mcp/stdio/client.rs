@@ -14,11 +14,12 @@ use tokio_util::task::TaskTracker;
 use super::backlog::{Backlog, CountedOutput};
 use super::batch::Batches;
 use super::in_flight::InFlightRequests;
-use super::output::{OutgoingLine, StdioOutput};
+use super::output::StdioOutput;
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::client::client_log;
 use crate::mcp::client::unanswered_questions::UnansweredQuestions;
 use crate::mcp::messages::error_object::ErrorObject;
+use crate::mcp::messages::outgoing_message::OutgoingMessage;
 
 /// Most answers to texts that are no messages that may wait to be written.
 const REFUSALS: usize = 64;
@@ -75,22 +76,19 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
             return;
         }
         let in_batch = self.batches.has(id);
-        let mut line = match answered {
-            Ok(answer) => OutgoingLine::result(id, answer.into_text()),
-            Err(error) => OutgoingLine::error(Some(id), &error),
-        };
-        if self.backlog.has_no_room_for(line.len()) {
-            line = OutgoingLine::error(Some(id), &unread());
+        let mut message = OutgoingMessage::answer(id, answered);
+        if self.backlog.has_no_room_for(message.len()) {
+            message = OutgoingMessage::answer(id, Err(unread()));
             client_log::warn(
                 "long results are not sent, because the client does not read those that are there",
             );
         }
-        tracing::trace!(%id, bytes = line.len(), "a request is answered");
+        tracing::trace!(%id, bytes = message.len(), "a request is answered");
         match in_batch {
-            false => self.write(line).await,
+            false => self.write(message).await,
             true => {
-                if let Some(line) = self.batches.ended(id, Some(line.json())) {
-                    self.write(line.into()).await;
+                if let Some(all) = self.batches.ended(id, Some(message.into_text())) {
+                    self.write(all.into()).await;
                 }
             }
         }
@@ -101,22 +99,27 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
         self.ready.cancel();
     }
 
-    async fn write(&self, line: OutgoingLine) {
-        let _waiting = self.backlog.add(line.len());
-        if let Err(error) = self.output.write(line).await {
+    async fn write(&self, message: OutgoingMessage) {
+        let _waiting = self.backlog.add(message.len());
+        self.put(message).await;
+    }
+
+    /// Writes a message that is counted already.
+    async fn put(&self, message: OutgoingMessage) {
+        if let Err(error) = self.output.write(message).await {
             tracing::debug!("an answer could not be sent: {error}");
             self.gone.cancel();
         }
     }
 
-    /// Sends a line, all of it also where nobody waits for that any more: half a line would be taken
-    /// for the beginning of the next.
-    async fn send(&self, line: OutgoingLine) -> Result<(), Disconnected> {
+    /// Sends a message, all of it also where nobody waits for that any more: half a line would be
+    /// taken for the beginning of the next.
+    async fn send(&self, message: OutgoingMessage) -> Result<(), Disconnected> {
         let me = self.me.upgrade().ok_or(Disconnected)?;
-        let waiting = self.backlog.add(line.len());
+        let waiting = self.backlog.add(message.len());
         let sent = tokio::spawn(async move {
             let _held = (me.writing.token(), waiting);
-            me.output.write(line).await
+            me.output.write(message).await
         });
         match sent.await {
             Ok(Ok(())) => Ok(()),
@@ -126,11 +129,11 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
 
     /// Answers an invalid text.
     pub(super) fn refuse(&self, id: Option<&RequestId>, error: &ErrorObject) {
-        self.say(OutgoingLine::error(id, error).text());
+        self.say(error.to_message(id));
     }
 
-    /// Writes a line that answers no request.
-    pub(super) fn say(&self, line: Vec<u8>) {
+    /// Writes a text that answers no request of its own.
+    pub(super) fn say(&self, text: Vec<u8>) {
         // Whoever sends nonsense and does not read is told of some of it.
         let Ok(place) = self.refusals.clone().try_acquire_owned() else {
             return;
@@ -138,20 +141,18 @@ impl<W: AsyncWrite + Send + Unpin + 'static> StdioClient<W> {
         let Some(me) = self.me.upgrade() else {
             return;
         };
-        let waiting = self.backlog.add(line.len());
+        let waiting = self.backlog.add(text.len());
         tokio::spawn(async move {
             let _held = (place, waiting, me.writing.token());
-            if let Err(error) = me.output.write(line.into()).await {
-                tracing::debug!("an answer could not be sent: {error}");
-            }
+            me.put(text.into()).await;
         });
     }
 
     /// Cancels a request of the client's, which gets no answer.
     pub(super) fn cancel(&self, id: &RequestId) {
         self.in_flight.cancel(id);
-        if let Some(line) = self.batches.ended(id, None) {
-            self.say(line);
+        if let Some(answers) = self.batches.ended(id, None) {
+            self.say(answers);
         }
     }
 
@@ -180,7 +181,7 @@ fn unread() -> ErrorObject {
 
 impl<W: AsyncWrite + Send + Unpin + 'static> ClientConnection for StdioClient<W> {
     fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        let sent = self.send(OutgoingLine::notification(notification));
+        let sent = self.send(OutgoingMessage::notification(notification));
         sent.boxed()
     }
 
@@ -189,8 +190,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> ClientConnection for StdioClient<W>
             let gone = || AskError::Failed(Disconnected.to_string());
             let me = self.me.upgrade().ok_or_else(gone)?;
             let send = |id: &RequestId| {
-                let line = OutgoingLine::request(id, question.method(), question.to_text());
-                self.send(line)
+                let params = question.to_text();
+                self.send(OutgoingMessage::request(id, question.method(), params))
             };
             self.questions.ask(question, me, send).await
         }

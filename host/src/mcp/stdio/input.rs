@@ -12,7 +12,6 @@ use tokio::time::Instant;
 use super::batch::StdioBatch;
 use super::client::StdioClient;
 use super::incoming::{self, Incoming, MAX_LINE_BYTES};
-use super::output::OutgoingLine;
 use crate::mcp::client::client_log;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::{
@@ -169,8 +168,7 @@ where
             };
             match read {
                 Incoming::Refused(id, error) => {
-                    let line = OutgoingLine::error(id.as_ref(), &error);
-                    batch.answer(id.as_ref(), line.json());
+                    batch.answer(id.as_ref(), error.to_message(id.as_ref()));
                 }
                 Incoming::Nothing => {}
                 read => {
@@ -181,8 +179,8 @@ where
                 }
             }
         }
-        if let Some(line) = self.client.batches.wait(batch) {
-            self.client.say(line);
+        if let Some(answers) = self.client.batches.wait(batch) {
+            self.client.say(answers);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Messages as they are written: results byte for byte where they are text already.
+//! Messages as they are written, with the room that they take.
 
 use bytes::Bytes;
 use dormouse_protocol::Answer;
@@ -10,7 +10,7 @@ use super::answer::Response;
 use super::answer_room::{ClientAnswerRoom, NoAnswerRoom};
 use crate::mcp::client::client_connection::Notification;
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::mcp::messages::original::on_one_line;
+use crate::mcp::messages::outgoing_message::OutgoingMessage;
 
 /// A message on one line, in parts: a long result is not copied once more.
 #[derive(Debug, Clone)]
@@ -31,22 +31,19 @@ impl WrittenMessage {
         }
     }
 
-    /// Makes a question to the client, whose parameters are on one line.
+    /// Makes a question to the client, from the text of its parameters.
     ///
     /// # Errors
     /// There is no room for it.
     pub(in crate::mcp::http) fn question(
         id: &RequestId,
         method: &str,
-        params: &str,
+        params: String,
         room: &ClientAnswerRoom,
     ) -> Result<Self, NoAnswerRoom> {
-        let method = dormouse_jsonrpc::quoted(method);
-        let id = id_text(id);
-        let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":");
-        // Of just that length: what is taken is taken from others.
-        let text = [&head, params, "}"].concat();
-        Ok(Self(vec![room.hold(text.into())?]))
+        // Of just its length: what is taken is taken from others.
+        let text = OutgoingMessage::request(id, method, params).into_text();
+        Ok(Self(vec![room.hold(text)?]))
     }
 
     /// Makes the answer to a request, if there is room for it.
@@ -55,23 +52,18 @@ impl WrittenMessage {
         answered: Result<Answer, ErrorObject>,
         room: &ClientAnswerRoom,
     ) -> Self {
-        let text = match answered {
-            Ok(answer) => on_one_line(answer.into_text()),
-            Err(error) => {
-                let held = room.hold(error.to_message(Some(id)));
-                return match held {
-                    Ok(text) => Self(vec![text]),
-                    Err(NoAnswerRoom) => Self::error(Some(id), &NoAnswerRoom.error()),
-                };
-            }
-        };
-        let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id_text(id));
+        let message = OutgoingMessage::answer(id, answered);
         // Most are short, and go out in one piece.
-        if !room.counts(text.len()) {
-            return Self(vec![[&head, text.as_str(), "}"].concat().into()]);
+        if !room.counts(message.text.len()) {
+            return Self(vec![message.into_text().into()]);
         }
-        match room.hold(text.into_bytes()) {
-            Ok(text) => Self(vec![head.into(), text, Bytes::from_static(b"}")]),
+        let OutgoingMessage { head, text, tail } = message;
+        match room.hold(text) {
+            Ok(text) => {
+                let parts = [head.into(), text, Bytes::from_static(tail.as_bytes())];
+                let parts = parts.into_iter().filter(|part| !part.is_empty());
+                Self(parts.collect())
+            }
             Err(NoAnswerRoom) => Self::error(Some(id), &NoAnswerRoom.error()),
         }
     }
@@ -94,11 +86,6 @@ impl WrittenMessage {
     pub(in crate::mcp::http) fn len(&self) -> usize {
         self.0.iter().map(Bytes::len).sum()
     }
-}
-
-fn id_text(id: &RequestId) -> String {
-    // An id can always be written.
-    serde_json::to_string(id).unwrap_or_default()
 }
 
 /// Writes the answer to a request, if there is room for it.

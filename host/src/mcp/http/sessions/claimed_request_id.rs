@@ -15,7 +15,6 @@ use super::session::HttpSession;
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::http::answers::written::WrittenMessage;
 use crate::mcp::messages::message_room::KEPT_TIMES;
-use crate::mcp::messages::original::on_one_line;
 
 /// A request that is the only one of its id. Dropped, it is forgotten.
 pub(in super::super) struct ClaimedRequestId {
@@ -97,7 +96,7 @@ impl ClientConnection for SessionConnection {
 
     fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {
         // It is there until it is answered, whatever becomes of its message.
-        let params = on_one_line(question.to_text());
+        let params = question.to_text();
         let bytes = params.len().saturating_mul(KEPT_TIMES);
         let room = match self.session.room.reserve_long(bytes) {
             Ok(room) => room,
@@ -108,7 +107,7 @@ impl ClientConnection for SessionConnection {
         };
         let send = move |id: &RequestId| {
             let message =
-                WrittenMessage::question(id, question.method(), &params, &self.session.room);
+                WrittenMessage::question(id, question.method(), params, &self.session.room);
             let sent = message
                 .map_err(anyhow::Error::from)
                 .and_then(|message| Ok(self.session.send(self.request.as_ref(), message)?));
