@@ -7,8 +7,8 @@ use dormouse_runtime::Arguments;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::mcp::messages::client_request::Original;
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::mcp::messages::original::Original;
 
 /// A request that a plugin has to answer, and the parts by which it is told from others.
 pub(in crate::mcp) struct PluginRequest {

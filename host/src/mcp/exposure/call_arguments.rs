@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::text_argument;
-use crate::mcp::messages::original::Original;
+use crate::mcp::messages::client_request::Original;
 
 /// Longest text that is read as an object, in bytes.
 const MAX_TEXT_BYTES: usize = 64 << 10;

@@ -8,9 +8,8 @@ use serde_json::Map;
 use super::header::only;
 use super::repeated_headers::{self, VERSION};
 use crate::mcp::lifecycle::{Agreed, DISCOVER, Terms};
-use crate::mcp::messages::client_request::ClientRequest;
+use crate::mcp::messages::client_request::{ClientRequest, Original};
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::mcp::messages::original::Original;
 use crate::mcp::messages::request_context::is_stateless;
 
 /// Era of a request.
@@ -147,8 +146,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::mcp::messages::client_request::Original;
     use crate::mcp::messages::message_room::TakenRoom;
-    use crate::mcp::messages::original::Original;
 
     const STATELESS: &str = "2026-07-28";
 

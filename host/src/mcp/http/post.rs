@@ -19,10 +19,9 @@ use super::era::{self, RequestEra};
 use super::header::accepts;
 use super::message::{self, HttpMessage, RefusedMessage};
 use crate::mcp::client::client_log;
-use crate::mcp::messages::client_request::ClientRequest;
+use crate::mcp::messages::client_request::{ClientRequest, Original};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::{NoMessageRoom, TakenRoom};
-use crate::mcp::messages::original::Original;
 use crate::mcp::methods::listen;
 
 /// Facts of a message that was posted, besides the message.

@@ -7,7 +7,7 @@ use rmcp::model::ProtocolVersion;
 use serde_json::{Map, Value};
 
 use super::header::only;
-use crate::mcp::messages::original::Original;
+use crate::mcp::messages::client_request::Original;
 
 pub(super) const METHOD: &str = "mcp-method";
 pub(super) const NAME: &str = "mcp-name";

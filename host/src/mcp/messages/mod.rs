@@ -4,7 +4,5 @@ pub(in crate::mcp) mod client_notification;
 pub(in crate::mcp) mod client_request;
 pub(in crate::mcp) mod error_object;
 pub(in crate::mcp) mod message_room;
-pub(in crate::mcp) mod original;
 pub(in crate::mcp) mod outgoing_message;
 pub(in crate::mcp) mod request_context;
-pub(in crate::mcp) mod request_params;

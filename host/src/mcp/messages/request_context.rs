@@ -11,9 +11,8 @@ use serde_json::{Map, Value};
 use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
-use super::client_request::ClientRequest;
+use super::client_request::{ClientRequest, Original};
 use super::error_object::ErrorObject;
-use super::original::Original;
 use crate::mcp::calls::call_listener::CallQuestions;
 use crate::mcp::client::client_connection::ClientConnection;
 use crate::mcp::client::compatibility;

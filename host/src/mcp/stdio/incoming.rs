@@ -9,7 +9,7 @@ use crate::mcp::messages::client_notification::ClientNotification;
 use crate::mcp::messages::client_request::{ClientRequest, id_of};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::{NoMessageRoom, TakenRoom};
-use crate::mcp::messages::original::Original;
+use crate::mcp::messages::client_request::Original;
 
 /// Longest line that is read, in bytes.
 pub(in crate::mcp) const MAX_LINE_BYTES: usize = 16 << 20;
