@@ -4,7 +4,7 @@ use dormouse_jsonrpc::{Envelope, Line, MessageLimits};
 use rmcp::model::RequestId;
 
 use super::messages::message_room::TakenRoom;
-use super::stdio::incoming::{Incoming, text};
+use super::stdio::input::{Incoming, text};
 
 /// Lines of agents: each request is answered under its own id, and no notification is.
 pub fn incoming(data: &[u8]) {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use dormouse_jsonrpc::items;
+use dormouse_upstream::without_blocking;
 use futures::stream::{self, StreamExt, select_all};
 use http_body::Body as _;
 use hyper::header::CONTENT_TYPE;
@@ -16,8 +17,8 @@ use super::answers::answer::{Body, Response};
 use super::answers::answer_room::TakenAnswerRoom;
 use super::answers::sse::SentEvent;
 use super::endpoint::{HttpEndpoint, session_id};
-use super::message::{self, HttpMessage};
 use super::post::PostHead;
+use crate::mcp::messages::client_message::ClientMessage;
 use crate::mcp::messages::error_object::{ErrorObject, MAX_MESSAGE_BYTES};
 use crate::mcp::stdio::MAX_BATCH_MESSAGES;
 
@@ -39,7 +40,7 @@ pub(super) struct HttpBatch {
 }
 
 impl HttpEndpoint {
-    /// Returns the messages of a batch, if a body is one and its session has batches.
+    /// Returns the messages of a batch, if a body with that text is one and its session has batches.
     ///
     /// # Errors
     /// There is no such session, or there are no messages, or too many, or there is no room for
@@ -48,10 +49,9 @@ impl HttpEndpoint {
         &self,
         head: &PostHead<'_>,
         body: &Bytes,
+        text: &str,
     ) -> Option<Result<HttpBatch, Box<Response>>> {
-        let text = std::str::from_utf8(body).ok()?;
-        let may_be = text.trim_start().starts_with('[');
-        let session = may_be.then(|| session_id(head.headers)).flatten()?;
+        let session = session_id(head.headers)?;
         let Some(agent) = self.sessions.find(session, head.profile()) else {
             return Some(Err(Box::new(answer::no_session())));
         };
@@ -64,10 +64,10 @@ impl HttpEndpoint {
                 "a batch has at least one message, and at most {MAX_BATCH_MESSAGES}, not {}",
                 found.items.len() + found.left_out
             );
-            let refused = refused(None, ErrorObject::invalid_request(why));
+            let refused = refused(None, &ErrorObject::invalid_request(why));
             return Some(Err(Box::new(refused)));
         }
-        let refusals = found.items.len() * MAX_REFUSAL_BYTES + body.len();
+        let refusals = found.items.len() * MAX_REFUSAL_BYTES + text.len();
         let room = match agent.session.room.reserve(refusals) {
             Ok(room) => room,
             Err(no_room) => {
@@ -88,41 +88,45 @@ impl HttpEndpoint {
     /// stream of events where one of them takes its time.
     pub(super) async fn together(&self, head: &PostHead<'_>, batch: HttpBatch) -> Response {
         let HttpBatch { messages, room } = batch;
-        let answered = self.each(head, &messages).await;
+        let answered = self.each(head, messages).await;
         answer::hold_room(answered, room)
     }
 
-    async fn each(&self, head: &PostHead<'_>, messages: &[Bytes]) -> Response {
+    async fn each(&self, head: &PostHead<'_>, messages: Vec<Bytes>) -> Response {
         let is_full = AtomicBool::new(false);
         let is_full = &is_full;
-        let answers = messages.iter().cloned().map(|message| async move {
-            if is_full.load(Ordering::Relaxed)
-                && let Some(id) = message::request_id(&message)
-            {
-                let why = "the answers before this one are too long for one batch\n\
-                           hint: send it alone";
-                return refused(Some(id), ErrorObject::internal_error(why));
-            }
-            if is_handshake(&message) {
-                let why = "`initialize` may not be part of a batch";
-                return refused(
-                    message::request_id(&message),
-                    ErrorObject::invalid_request(why),
-                );
-            }
-            let head = PostHead {
-                is_of_batch: true,
-                ..*head
+        let answers = messages.into_iter().map(|message| async move {
+            // It is a part of a text.
+            let text = std::str::from_utf8(&message).unwrap_or_default();
+            let read = without_blocking(text.len(), || ClientMessage::read(text));
+            let id = read.as_ref().ok();
+            let id = id.and_then(ClientMessage::request_id).cloned();
+            let error = match &read {
+                Ok(ClientMessage::Request { .. }) if is_full.load(Ordering::Relaxed) => {
+                    let why = "the answers before this one are too long for one batch\n\
+                               hint: send it alone";
+                    ErrorObject::internal_error(why)
+                }
+                Ok(ClientMessage::Request { method, .. }) if method == "initialize" => {
+                    let why = "`initialize` may not be part of a batch";
+                    ErrorObject::invalid_request(why)
+                }
+                _ => {
+                    let head = PostHead {
+                        is_of_batch: true,
+                        ..*head
+                    };
+                    let answered = self.message(&head, message.clone(), read).await;
+                    return (id, answered.unwrap_or_else(|refused| *refused));
+                }
             };
-            let answered = self.message(&head, message).await;
-            answered.unwrap_or_else(|refused| *refused)
+            let answered = refused(id.as_ref(), &error);
+            (id, answered)
         });
-        let mut answers = stream::iter(answers)
-            .buffered(AT_ONCE)
-            .zip(stream::iter(messages));
+        let mut answers = stream::iter(answers).buffered(AT_ONCE);
         let (mut wholes, mut streams) = (Vec::new(), Vec::new());
         let (mut is_first, mut kept) = (true, 0);
-        while let Some((answer, message)) = answers.next().await {
+        while let Some((id, answer)) = answers.next().await {
             let is_alone = std::mem::take(&mut is_first);
             match kind(answer.headers()) {
                 "text/event-stream" => streams.push(answer.into_body().into_events()),
@@ -137,8 +141,8 @@ impl HttpEndpoint {
                 // By what all of them have in common, their headers.
                 _ if is_alone => return answer,
                 _ => {
-                    if let Some(id) = message::request_id(message) {
-                        wholes.push(in_words(id, answer).into_body());
+                    if let Some(id) = id {
+                        wholes.push(in_words(&id, answer).into_body());
                     }
                 }
             }
@@ -190,7 +194,7 @@ fn kind(headers: &HeaderMap) -> &str {
 
 /// Returns the text of a response, which is for people, as the JSON-RPC error that answers a
 /// request.
-fn in_words(id: RequestId, answer: Response) -> Response {
+fn in_words(id: &RequestId, answer: Response) -> Response {
     let words: Vec<u8> = answer
         .into_body()
         .into_parts()
@@ -198,14 +202,9 @@ fn in_words(id: RequestId, answer: Response) -> Response {
         .flatten()
         .collect();
     let words = String::from_utf8_lossy(&words).trim_end().to_owned();
-    refused(Some(id), ErrorObject::internal_error(words))
+    refused(Some(id), &ErrorObject::internal_error(words))
 }
 
-fn refused(id: Option<RequestId>, error: ErrorObject) -> Response {
-    answer::error(StatusCode::BAD_REQUEST, id.as_ref(), &error)
-}
-
-fn is_handshake(message: &[u8]) -> bool {
-    let read = message::read(message);
-    matches!(read, Ok(HttpMessage::Request { method, .. }) if method == "initialize")
+fn refused(id: Option<&RequestId>, error: &ErrorObject) -> Response {
+    answer::error(StatusCode::BAD_REQUEST, id, error)
 }

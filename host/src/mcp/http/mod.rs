@@ -1,12 +1,11 @@
 //! MCP over streamable HTTP, for many agents at once.
 //!
 //! From the outside in: the [`connections`], whose number is limited; the [`guard`], which checks
-//! the head of a request; and the [`endpoint`], where a client has [`post`]ed a [`message`] or wants a
-//! stream. The headers
-//! and metadata of a request say of which [`era`] it is: complete by itself ([`stateless`]), or of one
-//! of the [`sessions`] ([`in_session`]). Either is answered by the same host as over stdio: one for
-//! each session, and one for all requests of the stateless era. Its [`path`] says what its client sees:
-//! all that is served, or what a profile has.
+//! the head of a request; and the [`endpoint`], where a client has [`post`]ed a message or wants a
+//! stream. The headers and metadata of a request say of which [`era`] it is: complete by itself
+//! ([`stateless`]), or of one of the [`sessions`] ([`in_session`]). Either is answered by the same
+//! host as over stdio: one for each session, and one for all requests of the stateless era. Its
+//! [`path`] says what its client sees: all that is served, or what a profile has.
 
 mod answers;
 mod batch;
@@ -20,7 +19,6 @@ pub(crate) mod fuzz;
 pub mod guard;
 mod header;
 mod in_session;
-mod message;
 mod path;
 mod post;
 mod repeated_headers;

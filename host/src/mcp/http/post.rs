@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use dormouse_jsonrpc::Unreadable;
 use dormouse_upstream::without_blocking;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -17,9 +18,9 @@ use super::endpoint::{
 };
 use super::era::{self, RequestEra};
 use super::header::accepts;
-use super::message::{self, HttpMessage, RefusedMessage};
 use crate::mcp::client::client_log;
-use crate::mcp::messages::client_request::{ClientRequest, Original};
+use crate::mcp::messages::client_message::{ClientMessage, unreadable};
+use crate::mcp::messages::client_request::{ClientRequest, Original, id_of};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::{NoMessageRoom, TakenRoom};
 use crate::mcp::methods::listen;
@@ -62,28 +63,39 @@ impl HttpEndpoint {
             profile: profile.as_ref(),
             is_of_batch: false,
         };
+        let text = text(&body);
         self.shared
             .check_profile(head.profile())
             .map_err(|unknown| {
-                let id = without_blocking(body.len(), || message::request_id(&body));
+                let read = |text: &str| ClientMessage::read(text).ok()?.request_id().cloned();
+                let id = without_blocking(body.len(), || read(text.as_ref().ok()?));
                 unknown_profile(id.as_ref(), &unknown)
             })?;
-        match self.batch(&head, &body) {
+        let text = text.map_err(refused_message)?;
+        let may_be_batch = text.trim_start().starts_with('[');
+        let batch = may_be_batch
+            .then(|| self.batch(&head, &body, text))
+            .flatten();
+        match batch {
             Some(batch) => Ok(self.together(&head, batch?).await),
-            None => self.message(&head, body).await,
+            None => {
+                let read = without_blocking(text.len(), || ClientMessage::read(text));
+                self.message(&head, body.clone(), read).await
+            }
         }
     }
 
-    /// Answers one message.
+    /// Answers one message, which was read from that body.
     pub(super) async fn message(
         &self,
         head: &PostHead<'_>,
         body: Bytes,
+        read: Result<ClientMessage<'_>, Box<Unreadable<'_>>>,
     ) -> Result<Response, Box<Response>> {
         let headers = head.headers;
-        let message = without_blocking(body.len(), || message::read(&body));
-        let message = message.map_err(|refused| {
-            let RefusedMessage { id, error } = *refused;
+        let message = read.map_err(|refused| {
+            let id = refused.id.as_ref().and_then(id_of);
+            let error = unreadable(&refused.error);
             answer::error(StatusCode::BAD_REQUEST, id.as_ref(), &error)
         })?;
         if !["application/json", EVENTS]
@@ -94,7 +106,7 @@ impl HttpEndpoint {
             return Err(Box::new(answer::text(StatusCode::NOT_ACCEPTABLE, why)));
         }
         match message {
-            HttpMessage::Request { id, method, params } => {
+            ClientMessage::Request { id, method, params } => {
                 if self.stopping.is_cancelled() {
                     return Err(answer::busy(&id, "this server is stopping"));
                 }
@@ -110,7 +122,7 @@ impl HttpEndpoint {
                     held.busy.listens();
                 }
                 let read = || {
-                    let original = Original::new(body.clone());
+                    let original = Original::new(body);
                     let room = TakenRoom::default();
                     ClientRequest::read(id.clone(), &method, params, original, &room)
                 };
@@ -119,7 +131,7 @@ impl HttpEndpoint {
                 let answered = self.request(request, head).await?;
                 Ok(answer::hold(answered, held))
             }
-            HttpMessage::Notification { method, content } => {
+            ClientMessage::Notification { method, content } => {
                 let has_session = era::has_session(headers).map_err(refused_message)?;
                 era::check_notification(&method, headers).map_err(refused_message)?;
                 if has_session {
@@ -128,7 +140,7 @@ impl HttpEndpoint {
                 }
                 Ok(answer::empty(StatusCode::ACCEPTED))
             }
-            HttpMessage::Response(id, outcome) => {
+            ClientMessage::Response(id, outcome) => {
                 if !era::has_session(headers).map_err(refused_message)? {
                     let why = "a client of this version is asked nothing that it could answer";
                     return Err(refused_message(ErrorObject::invalid_request(why)));
@@ -193,10 +205,30 @@ impl HttpEndpoint {
     }
 }
 
+/// Returns the text of a body.
+///
+/// # Errors
+/// It is not UTF-8; with the error to answer.
+fn text(body: &[u8]) -> Result<&str, ErrorObject> {
+    std::str::from_utf8(body)
+        .map_err(|error| ErrorObject::parse_error(format!("the body is not UTF-8: {error}")))
+}
+
 fn is_json(headers: &HeaderMap) -> bool {
     let said = headers
         .get(CONTENT_TYPE)
         .and_then(|said| said.to_str().ok());
     said.and_then(|said| said.split(';').next())
         .is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_utf8() {
+        assert_eq!(text(b"\"\xff\"").unwrap_err().code.0, -32700);
+        assert_eq!(text(b"{}").unwrap(), "{}");
+    }
 }

@@ -96,12 +96,12 @@ impl Batches {
         self.taken.store(taken, Ordering::Relaxed);
     }
 
-    /// Returns the messages of a batch, if a line is one.
+    /// Returns the messages of a batch, if the array in a line is one.
     ///
     /// # Errors
     /// There are too many of them.
     pub(super) fn messages(&self, line: &str) -> Option<Result<Vec<String>, ErrorObject>> {
-        let may_be = self.taken.load(Ordering::Relaxed) && line.trim_start().starts_with('[');
+        let may_be = self.taken.load(Ordering::Relaxed);
         let found = may_be.then(|| items(line, MAX_BATCH_MESSAGES).ok())??;
         // JSON-RPC has none without messages.
         if found.items.is_empty() {

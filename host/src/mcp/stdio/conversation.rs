@@ -10,12 +10,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::client::StdioClient;
-use super::incoming::{Incoming, MAX_LINE_BYTES};
-use super::input::StdioInput;
+use super::input::{Incoming, MAX_LINE_BYTES, StdioInput};
 use crate::mcp::client::client_connection::ClientConnection;
 use crate::mcp::common::{self, Common};
 use crate::mcp::lifecycle::{Agreed, DISCOVER};
-use crate::mcp::messages::client_notification::ClientNotification;
+use crate::mcp::messages::client_message::ClientNotification;
 use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::MessageRoom;

@@ -4,19 +4,27 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use dormouse_jsonrpc::LineReader;
+use dormouse_jsonrpc::{Envelope, Line, LineReader, MessageLimits, Unreadable};
 use dormouse_upstream::without_blocking;
+use rmcp::model::RequestId;
 use tokio::io::{AsyncRead, AsyncWrite, BufReader};
 use tokio::time::Instant;
 
 use super::batch::StdioBatch;
 use super::client::StdioClient;
-use super::incoming::{self, Incoming, MAX_LINE_BYTES};
 use crate::mcp::client::client_log;
+use crate::mcp::client::unanswered_questions::QuestionOutcome;
+use crate::mcp::messages::client_message::{
+    ClientMessage, ClientNotification, unreadable, without_mark,
+};
+use crate::mcp::messages::client_request::{ClientRequest, Original, id_of};
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::message_room::{
     MessageRoom, NoMessageRoom, ROOM_TIMEOUT, TakenRoom, bytes_of_message,
 };
+
+/// Longest line that is read, in bytes.
+pub(in crate::mcp) const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Number of bytes of the input that are read at once.
 const READ_BYTES: usize = 64 << 10;
@@ -24,6 +32,17 @@ const READ_BYTES: usize = 64 << 10;
 /// Most requests that may have no answer yet; beyond that reading pauses. Far fewer calls may run
 /// at once, and others are refused at once.
 pub(in crate::mcp) const MAX_OPEN_REQUESTS: usize = 16_384;
+
+/// Message in a line.
+pub(in crate::mcp) enum Incoming {
+    Request(Box<ClientRequest>),
+    Notification(ClientNotification),
+    /// The answer to a question.
+    Response(RequestId, QuestionOutcome),
+    /// The line has no usable message; with the id of the answer, and the error in it.
+    Refused(Option<RequestId>, ErrorObject),
+    Nothing,
+}
 
 /// Messages that an agent sends.
 pub(super) struct StdioInput<R, W> {
@@ -74,11 +93,13 @@ where
             let until = Instant::now() + ROOM_TIMEOUT;
             let room = self.message_room.wait(bytes, until).await;
             self.say_room(&room);
+            let may_be_batch = text.trim_start().starts_with('[');
             let batches = &self.client.batches;
-            let read = without_blocking(text.len(), || match batches.messages(&text) {
+            let batch = || may_be_batch.then(|| batches.messages(&text)).flatten();
+            let read = without_blocking(text.len(), || match batch() {
                 Some(Ok(messages)) => Err(messages),
                 Some(Err(error)) => Ok(Incoming::Refused(None, error)),
-                None => Ok(read(&text, &room)),
+                None => Ok(Incoming::within(&text, &room)),
             });
             let read = match read {
                 Ok(read) => self.checked(read),
@@ -102,7 +123,7 @@ where
         if self.client.backlog.room().await.is_err() {
             return None;
         }
-        match self.lines.next().await.map(incoming::text) {
+        match self.lines.next().await.map(text) {
             Ok(text) => text,
             Err(error) => {
                 tracing::warn!("reading from the agent failed: {error}");
@@ -159,7 +180,7 @@ where
     fn begin(&mut self, messages: &[String], room: &Result<TakenRoom, NoMessageRoom>) {
         let mut batch = StdioBatch::default();
         for message in messages {
-            let read = match read(message, room) {
+            let read = match Incoming::within(message, room) {
                 Incoming::Request(request) if request.method == "initialize" => {
                     let why = "`initialize` may not be part of a batch";
                     Incoming::Refused(Some(request.id), ErrorObject::invalid_request(why))
@@ -185,58 +206,114 @@ where
     }
 }
 
-/// Reads a line, if there is room for its message.
-fn read(line: &str, room: &Result<TakenRoom, NoMessageRoom>) -> Incoming {
-    match room {
-        Ok(room) => Incoming::read(line, room),
-        Err(no_room) => Incoming::refused(line, *no_room),
+/// Returns the text of a line; none at the end of the input.
+///
+/// # Errors
+/// The line is too long or not UTF-8; with the error to answer.
+pub(in crate::mcp) fn text(line: Line) -> Option<Result<String, ErrorObject>> {
+    let line = match line {
+        Line::Whole(line) | Line::Unfinished(line) => line,
+        Line::TooLong(_) => {
+            client_log::warn(&format!(
+                "a message of more than {MAX_LINE_BYTES} bytes was dropped"
+            ));
+            let message = format!("a message may have at most {MAX_LINE_BYTES} bytes");
+            return Some(Err(ErrorObject::invalid_request(message)));
+        }
+        Line::End => return None,
+    };
+    Some(String::from_utf8(line).map_err(|_| {
+        client_log::warn("a line is not UTF-8");
+        ErrorObject::parse_error("the line is not UTF-8")
+    }))
+}
+
+impl Incoming {
+    /// Reads a line, if there is room for its message.
+    fn within(line: &str, room: &Result<TakenRoom, NoMessageRoom>) -> Self {
+        match room {
+            Ok(room) => Self::read(line, room),
+            Err(no_room) => Self::without_room(line, *no_room),
+        }
+    }
+
+    /// Reads a line whose message has that room.
+    pub(in crate::mcp) fn read(line: &str, room: &TakenRoom) -> Self {
+        let text = without_mark(line);
+        if text.trim().is_empty() {
+            return Self::Nothing;
+        }
+        match ClientMessage::read(text) {
+            Ok(ClientMessage::Request { id, method, params }) => {
+                let original = match Original::is_kept_of(&method) {
+                    true => Original::new(text.to_owned()),
+                    false => Original::default(),
+                };
+                let read = ClientRequest::read(id.clone(), &method, params, original, room);
+                match read {
+                    Ok(request) => Self::Request(Box::new(request)),
+                    // What no value can hold is no message.
+                    Err(error) => {
+                        let why = error.message;
+                        Self::Refused(Some(id), ErrorObject::invalid_request(why))
+                    }
+                }
+            }
+            Ok(ClientMessage::Notification { content, .. }) => {
+                content.map_or(Self::Nothing, Self::Notification)
+            }
+            Ok(ClientMessage::Response(Some(id), outcome)) => Self::Response(id, outcome),
+            Ok(ClientMessage::Response(None, _)) => {
+                tracing::debug!("an answer that belongs to no question was dropped");
+                Self::Nothing
+            }
+            Err(unreadable) => Self::unreadable(&unreadable),
+        }
+    }
+
+    /// Returns the treatment of a message for which there is no room. Its values are not built.
+    fn without_room(line: &str, no_room: NoMessageRoom) -> Self {
+        let text = without_mark(line);
+        if text.trim().is_empty() {
+            return Self::Nothing;
+        }
+        match Envelope::read(text, &MessageLimits::default()) {
+            Ok(envelope) => {
+                let id = envelope.id.as_ref().and_then(id_of);
+                let has_method = envelope.method.is_some();
+                let is_notification = has_method && envelope.id.is_none();
+                Self::answered(id, is_notification, has_method, no_room.error())
+            }
+            Err(unreadable) => Self::unreadable(&unreadable),
+        }
+    }
+
+    /// Answers a text that is no message, or beyond a limit: the client that waits for an answer is
+    /// told.
+    fn unreadable(message: &Unreadable<'_>) -> Self {
+        let error = unreadable(&message.error);
+        client_log::warn(&error.message);
+        let id = message.id.as_ref().and_then(id_of);
+        let is_notification = message.has_method && !message.has_id;
+        Self::answered(id, is_notification, message.has_method, error)
+    }
+
+    /// Returns the treatment of a refused message.
+    fn answered(
+        id: Option<RequestId>,
+        is_notification: bool,
+        has_method: bool,
+        error: ErrorObject,
+    ) -> Self {
+        match id {
+            // Nobody waits for an answer to one.
+            _ if is_notification => Self::Nothing,
+            // An answer: whoever has asked is told that there is none.
+            Some(id) if !has_method => Self::Response(id, Err(error)),
+            id => Self::Refused(id, error),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use dormouse_protocol::Answer;
-    use dormouse_tests::logged::logged;
-    use serde_json::json;
-    use tokio_util::sync::CancellationToken;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_client_whose_requests_are_not_read_is_told_of_once_in_the_log() {
-        let (logged, _guard) = logged();
-        let number = MAX_OPEN_REQUESTS + 100;
-        let lines = (0..number).map(|id| {
-            let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
-            format!("{ping}\n")
-        });
-        let lines = std::io::Cursor::new(lines.collect::<String>());
-        let client = StdioClient::new(tokio::io::sink(), CancellationToken::new());
-        let room = MessageRoom::new(256 << 20, 16 << 20);
-        let mut input = StdioInput::new(lines, client.clone(), room);
-        let said = || {
-            let lines = logged.lines();
-            let said = lines.iter().filter(|line| line.contains("no answer yet"));
-            said.count()
-        };
-        let mut ids = Vec::new();
-        for answered in 0..3 {
-            let more = async {
-                while let Some(message) = input.next().await {
-                    if let Incoming::Request(request) = message {
-                        ids.push(request.id);
-                    }
-                }
-            };
-            let ended = tokio::time::timeout(Duration::from_millis(200), more).await;
-            assert!(ended.is_err(), "more are read");
-            assert_eq!(ids.len(), MAX_OPEN_REQUESTS + 1 + answered);
-            assert_eq!(said(), 1, "{:?}", logged.lines());
-            let id = ids[answered].clone();
-            let cancel = CancellationToken::new();
-            client
-                .answer(&id, &cancel, Ok(Answer::Made(json!({}))))
-                .await;
-        }
-    }
-}
+mod tests;

@@ -5,7 +5,6 @@ mod batch;
 mod client;
 mod conversation;
 mod in_flight;
-pub(super) mod incoming;
 pub(super) mod input;
 mod output;
 mod streams;

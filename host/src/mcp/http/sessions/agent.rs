@@ -10,7 +10,7 @@ use super::session::HttpSession;
 use crate::mcp;
 use crate::mcp::http::answers::answer_room::AnswerRoom;
 use crate::mcp::lifecycle::Agreed;
-use crate::mcp::messages::client_notification::ClientNotification;
+use crate::mcp::messages::client_message::ClientNotification;
 use crate::mcp::messages::request_context::name_with_version;
 use crate::mcp::server::Host;
 
