@@ -91,17 +91,21 @@ impl Host {
         }
     }
 
-    /// Makes it one of many hosts over HTTP, which end together. A request of the stateless era
-    /// belongs to no connection there, and so neither does a call that waits.
-    pub(super) fn for_many_clients(mut self) -> Self {
-        self.lasting = false;
-        self
-    }
-
-    /// Shows its agents no more than a profile has, if they have named one.
-    pub(super) fn of_profile(mut self, profile: Option<Arc<str>>) -> Self {
-        self.profile = profile;
-        self
+    /// Makes one of many hosts over HTTP, which end together, for agents that see no more than that
+    /// profile has, if they have named one. A request of the stateless era belongs to no connection
+    /// there, and so neither does a call that waits.
+    pub(super) fn over_http(
+        common: Arc<Common>,
+        session: Option<SessionId>,
+        profile: Option<Arc<str>>,
+        closed: CancellationToken,
+        ending: CancellationToken,
+    ) -> Self {
+        Self {
+            profile,
+            lasting: false,
+            ..Self::new(common, session, closed, ending)
+        }
     }
 
     /// Returns the servers and tools as its agent sees them.

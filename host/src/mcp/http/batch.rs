@@ -8,8 +8,7 @@ use dormouse_jsonrpc::items;
 use dormouse_upstream::without_blocking;
 use futures::stream::{self, StreamExt, select_all};
 use http_body::Body as _;
-use hyper::header::CONTENT_TYPE;
-use hyper::{HeaderMap, StatusCode};
+use hyper::StatusCode;
 use rmcp::model::{ProtocolVersion, RequestId};
 
 use super::answers::answer;
@@ -17,6 +16,7 @@ use super::answers::answer::{Body, Response};
 use super::answers::answer_room::TakenAnswerRoom;
 use super::answers::sse::SentEvent;
 use super::endpoint::{HttpEndpoint, session_id};
+use super::header::content_type;
 use super::post::PostHead;
 use crate::mcp::messages::client_message::ClientMessage;
 use crate::mcp::messages::error_object::{ErrorObject, MAX_MESSAGE_BYTES};
@@ -64,8 +64,8 @@ impl HttpEndpoint {
                 "a batch has at least one message, and at most {MAX_BATCH_MESSAGES}, not {}",
                 found.items.len() + found.left_out
             );
-            let refused = refused(None, &ErrorObject::invalid_request(why));
-            return Some(Err(Box::new(refused)));
+            let error = ErrorObject::invalid_request(why);
+            return Some(Err(answer::bad_request(None, &error)));
         }
         let refusals = found.items.len() * MAX_REFUSAL_BYTES + text.len();
         let room = match agent.session.room.reserve(refusals) {
@@ -120,15 +120,15 @@ impl HttpEndpoint {
                     return (id, answered.unwrap_or_else(|refused| *refused));
                 }
             };
-            let answered = refused(id.as_ref(), &error);
-            (id, answered)
+            let refused = answer::bad_request(id.as_ref(), &error);
+            (id, *refused)
         });
         let mut answers = stream::iter(answers).buffered(AT_ONCE);
         let (mut wholes, mut streams) = (Vec::new(), Vec::new());
         let (mut is_first, mut kept) = (true, 0);
         while let Some((id, answer)) = answers.next().await {
             let is_alone = std::mem::take(&mut is_first);
-            match kind(answer.headers()) {
+            match content_type(answer.headers()) {
                 "text/event-stream" => streams.push(answer.into_body().into_events()),
                 "application/json" => {
                     kept += answer.body().size_hint().lower();
@@ -184,14 +184,6 @@ fn array(wholes: Vec<Body>) -> Response {
     answer::parts(StatusCode::OK, parts)
 }
 
-fn kind(headers: &HeaderMap) -> &str {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    kind.and_then(|kind| kind.split(';').next())
-        .unwrap_or_default()
-}
-
 /// Returns the text of a response, which is for people, as the JSON-RPC error that answers a
 /// request.
 fn in_words(id: &RequestId, answer: Response) -> Response {
@@ -202,9 +194,5 @@ fn in_words(id: &RequestId, answer: Response) -> Response {
         .flatten()
         .collect();
     let words = String::from_utf8_lossy(&words).trim_end().to_owned();
-    refused(Some(id), &ErrorObject::internal_error(words))
-}
-
-fn refused(id: Option<&RequestId>, error: &ErrorObject) -> Response {
-    answer::error(StatusCode::BAD_REQUEST, id, error)
+    *answer::bad_request(Some(id), &ErrorObject::internal_error(words))
 }

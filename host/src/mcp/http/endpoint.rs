@@ -1,4 +1,5 @@
-//! Answers at each path: `/mcp`, `/mcp/p/PROFILE`, `/health` and `/ready`.
+//! Answers at each path: `/mcp`, `/mcp/p/PROFILE` for clients that see what a profile has, `/health`
+//! and `/ready`.
 //!
 //! No other path is served. In particular no `/.well-known/…`: a client that is refused at `/mcp`
 //! would take an answer there for a way to log in.
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use hyper::body::Incoming;
-use hyper::header::{ORIGIN, WWW_AUTHENTICATE};
+use hyper::header::ORIGIN;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use rmcp::model::RequestId;
 use tokio_util::sync::CancellationToken;
@@ -20,13 +21,19 @@ use super::bodies::Bodies;
 use super::connections::HttpConnection;
 use super::cors;
 use super::era;
-use super::guard::{RequestGuard, RequestRefusal};
+use super::guard::RequestGuard;
 use super::header::{accepts, doubled};
-use super::path::McpPath;
 use super::sessions::{Agent, EventId, HttpSessions};
-use super::shared::SharedHttpState;
+use crate::mcp::common::Common;
 use crate::mcp::messages::error_object::ErrorObject;
-use crate::roster::UnknownProfile;
+use crate::mcp::server::Host;
+use crate::mcp::session::AgentSession;
+
+/// Path at which MCP is spoken.
+pub(super) const PATH: &str = "/mcp";
+
+/// Beginning of the paths of profiles, before a profile's name.
+const PROFILES: &str = "/mcp/p/";
 
 pub(super) const SESSION: &str = "mcp-session-id";
 
@@ -39,7 +46,10 @@ const LAST_EVENT: &str = "last-event-id";
 /// State that every request needs.
 pub(super) struct HttpEndpoint {
     pub(super) guard: RequestGuard,
-    pub(super) shared: SharedHttpState,
+    pub(super) common: Arc<Common>,
+    /// Host for all requests of the stateless era that name no profile: none of them belongs to a
+    /// session.
+    pub(super) stateless_host: Arc<Host>,
     pub(super) sessions: HttpSessions,
     pub(super) bodies: Bodies,
     /// Memory of long messages that are being written.
@@ -50,6 +60,30 @@ pub(super) struct HttpEndpoint {
     pub(super) running: TaskTracker,
     /// Requests that are answered when the server ends.
     pub(super) listening: TaskTracker,
+    /// Cancelled to end running calls.
+    pub(super) ending: CancellationToken,
+    /// Cancelled to end requests that wait for changes.
+    pub(super) closed: CancellationToken,
+}
+
+/// Path at which MCP is spoken, or would be if there were such a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct McpPath {
+    /// Name of the profile that its clients see; none where they see all.
+    profile: Option<Arc<str>>,
+}
+
+impl McpPath {
+    /// Reads the path of a request; none where MCP is not spoken there. Names of profiles have no
+    /// character that a URL would have to escape.
+    fn of(path: &str) -> Option<Self> {
+        if path == PATH {
+            return Some(Self { profile: None });
+        }
+        let name = path.strip_prefix(PROFILES)?;
+        let profile = Some(name.into());
+        Some(Self { profile })
+    }
 }
 
 impl HttpEndpoint {
@@ -64,7 +98,7 @@ impl HttpEndpoint {
         }
         let headers = request.headers();
         if let Err(refusal) = self.guard.place(connection.local, request.uri(), headers) {
-            return refused(&refusal);
+            return answer::refused(&refusal);
         }
         let origin = headers.get(ORIGIN).cloned();
         let path = request.uri().path();
@@ -74,7 +108,7 @@ impl HttpEndpoint {
             }
             (Some(path), _) => match self.guard.token(connection.local, request.uri(), headers) {
                 Ok(()) => self.admitted(connection, request, path.profile).await,
-                Err(refusal) => refused(&refusal),
+                Err(refusal) => answer::refused(&refusal),
             },
             (None, "/ready") if self.stopping.is_cancelled() => said(
                 request.method(),
@@ -118,13 +152,40 @@ impl HttpEndpoint {
         answered.unwrap_or_else(|refused| *refused)
     }
 
-    /// Checks that there is the profile that a request without a message names.
+    /// Checks that there is the profile that a request names. `id` returns that of its message.
     ///
     /// # Errors
     /// There is none; with the answer.
-    fn check_profile(&self, profile: Option<&str>) -> Result<(), Box<Response>> {
-        let checked = self.shared.check_profile(profile);
-        checked.map_err(|unknown| unknown_profile(None, &unknown))
+    pub(super) fn check_profile(
+        &self,
+        profile: Option<&str>,
+        id: impl FnOnce() -> Option<RequestId>,
+    ) -> Result<(), Box<Response>> {
+        let checked = profile.map_or(Ok(()), |name| self.common.roster.check_profile(name));
+        checked.map_err(|unknown| {
+            let error = ErrorObject::invalid_request(unknown.to_string());
+            Box::new(answer::error(StatusCode::NOT_FOUND, id().as_ref(), &error))
+        })
+    }
+
+    /// Returns the host for requests of the stateless era that name that profile, or none. Nothing is
+    /// kept in it from one request to the next.
+    pub(super) fn host(&self, profile: Option<&Arc<str>>) -> Arc<Host> {
+        if profile.is_none() {
+            return Arc::clone(&self.stateless_host);
+        }
+        let (closed, ending) = (self.closed.clone(), self.ending.clone());
+        let (common, profile) = (self.common.clone(), profile.cloned());
+        Arc::new(Host::over_http(common, None, profile, closed, ending))
+    }
+
+    /// Begins a session of clients that see that profile, or all, and makes the host for it.
+    pub(super) fn begin_session(&self, profile: Option<&Arc<str>>) -> (AgentSession, Host) {
+        let session = AgentSession::begin(self.common.clone());
+        let (closed, ending) = (self.closed.child_token(), self.ending.clone());
+        let (common, profile) = (self.common.clone(), profile.cloned());
+        let host = Host::over_http(common, Some(session.id()), profile, closed, ending);
+        (session, host)
     }
 
     /// Returns the agent of the session that a client names. A session is there at the path alone at
@@ -155,7 +216,7 @@ impl HttpEndpoint {
         headers: &HeaderMap,
         profile: Option<&str>,
     ) -> Result<Response, Box<Response>> {
-        self.check_profile(profile)?;
+        self.check_profile(profile, || None)?;
         if !accepts(headers, EVENTS) {
             let why = "a client has to accept `text/event-stream`\n";
             return Err(Box::new(answer::text(StatusCode::NOT_ACCEPTABLE, why)));
@@ -186,7 +247,7 @@ impl HttpEndpoint {
 
     /// Ends a session.
     fn end(&self, headers: &HeaderMap, profile: Option<&str>) -> Result<Response, Box<Response>> {
-        self.check_profile(profile)?;
+        self.check_profile(profile, || None)?;
         self.agent_of_stream(headers, profile)?;
         match session_id(headers).is_some_and(|id| self.sessions.end(id)) {
             true => Ok(answer::empty(StatusCode::NO_CONTENT)),
@@ -203,7 +264,8 @@ impl HttpEndpoint {
         headers: &HeaderMap,
         profile: Option<&str>,
     ) -> Result<Arc<Agent>, Box<Response>> {
-        if !era::has_session(headers).map_err(refused_message)? {
+        let has_session = era::has_session(headers);
+        if !has_session.map_err(|error| answer::bad_request(None, &error))? {
             let why = "there are no sessions in this version\n";
             return Err(Box::new(answer::not_allowed("POST", why)));
         }
@@ -220,30 +282,30 @@ fn said(method: &Method, status: StatusCode, what: &'static str) -> Response {
     answer::not_allowed("GET, HEAD", "")
 }
 
-fn refused(refusal: &RequestRefusal) -> Response {
-    tracing::debug!("a request was refused: {refusal}");
-    let mut response = answer::text(refusal.status(), format!("{refusal}\n"));
-    if let Some(challenge) = refusal.challenge() {
-        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-    }
-    response
-}
-
-/// Returns the answer to a request at the path of a profile that is not served.
-pub(super) fn unknown_profile(id: Option<&RequestId>, unknown: &UnknownProfile) -> Box<Response> {
-    let error = ErrorObject::invalid_request(unknown.to_string());
-    Box::new(answer::error(StatusCode::NOT_FOUND, id, &error))
-}
-
-pub(super) fn refused_request(id: &RequestId, error: ErrorObject) -> Box<Response> {
-    Box::new(answer::error(StatusCode::BAD_REQUEST, Some(id), &error))
-}
-
-pub(super) fn refused_message(error: ErrorObject) -> Box<Response> {
-    Box::new(answer::error(StatusCode::BAD_REQUEST, None, &error))
-}
-
 /// Id of the session that a client names.
 pub(super) fn session_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_is_the_last_part_of_its_path() {
+        for (path, expected) in [
+            ("/mcp", Some(None)),
+            ("/mcp/p/work", Some(Some("work"))),
+            ("/mcp/p/", Some(Some(""))),
+            ("/mcp/p/work/", Some(Some("work/"))),
+            ("/mcp/p", None),
+            ("/mcp/", None),
+            ("/mcpp/work", None),
+            ("/", None),
+        ] {
+            let read = McpPath::of(path);
+            let read = read.as_ref().map(|path| path.profile.as_deref());
+            assert_eq!(read, expected, "{path}");
+        }
+    }
 }

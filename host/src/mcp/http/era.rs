@@ -3,12 +3,11 @@
 use dormouse_protocol::HeaderArgument;
 use hyper::HeaderMap;
 use rmcp::model::{ErrorCode, ProtocolVersion};
-use serde_json::Map;
 
 use super::header::only;
 use super::repeated_headers::{self, VERSION};
 use crate::mcp::lifecycle::{Agreed, DISCOVER, Terms};
-use crate::mcp::messages::client_request::{ClientRequest, Original};
+use crate::mcp::messages::client_request::ClientRequest;
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::is_stateless;
 
@@ -96,8 +95,7 @@ pub(super) fn of_request(
 /// # Errors
 /// They do not repeat what they have to.
 pub(super) fn check_notification(method: &str, headers: &HeaderMap) -> Result<(), ErrorObject> {
-    let (params, original) = (Map::new(), Original::default());
-    repeated_headers::check(method, &params, &original, headers, |_| Vec::new()).map_err(mismatch)
+    repeated_headers::check_method(method, headers).map_err(mismatch)
 }
 
 fn check_repeated(

@@ -1,7 +1,7 @@
 //! Reading of headers.
 
 use hyper::HeaderMap;
-use hyper::header::{ACCEPT, AsHeaderName};
+use hyper::header::{ACCEPT, AsHeaderName, CONTENT_TYPE};
 
 /// Headers of which several values would be read differently by different readers.
 const SINGLE: [&str; 6] = [
@@ -28,6 +28,14 @@ pub(super) fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Result<Optio
         (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
         (Some(_), Some(_)) => Err(()),
     }
+}
+
+/// Returns the type of a message's content, without parameters; empty where it has none.
+pub(super) fn content_type(headers: &HeaderMap) -> &str {
+    let said = headers.get(CONTENT_TYPE);
+    let said = said.and_then(|said| said.to_str().ok());
+    let essence = said.and_then(|said| said.split(';').next());
+    essence.unwrap_or_default().trim()
 }
 
 /// Checks whether a client accepts a type of content by its name.

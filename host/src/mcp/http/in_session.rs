@@ -15,7 +15,7 @@ use serde_json::json;
 use super::answers::answer;
 use super::answers::answer::Response;
 use super::answers::written::{WrittenMessage, written};
-use super::endpoint::{HttpEndpoint, SESSION, refused_request};
+use super::endpoint::{HttpEndpoint, SESSION};
 use super::header::only;
 use super::post::PostHead;
 use super::sessions::Agent;
@@ -44,7 +44,8 @@ impl HttpEndpoint {
         profile: Option<&Arc<str>>,
     ) -> Result<Response, Box<Response>> {
         let said = handshake(request)?;
-        let opened = self.sessions.open(&self.shared, said, profile);
+        let begin = || self.begin_session(profile);
+        let opened = self.sessions.open(said, begin);
         let opened = opened.map_err(|error| answer::busy(&request.id, &error.to_string()))?;
         let room = self.answers.of_client(String::new());
         let result = Ok(json!(opened.result).into());
@@ -70,7 +71,8 @@ impl HttpEndpoint {
         let room = room.counting_short(head.is_of_batch);
         let Some(claimed) = agent.session.claim(&id) else {
             let why = format!("a request with the id `{id}` is on its way already");
-            return Err(refused_request(&id, ErrorObject::invalid_request(why)));
+            let error = ErrorObject::invalid_request(why);
+            return Err(answer::bad_request(Some(&id), &error));
         };
         if request.method == "initialize" {
             let result = agent.initialize(handshake(&request)?);
@@ -82,7 +84,7 @@ impl HttpEndpoint {
             ));
         }
         let terms = agent.agreed().terms(&request.method, &request.meta);
-        let terms = terms.map_err(|error| refused_request(&id, error))?;
+        let terms = terms.map_err(|error| answer::bad_request(Some(&id), &error))?;
         request.cancel = claimed.cancel().clone();
         let connection: Arc<dyn ClientConnection> = Arc::new(claimed.connection());
         let host = agent.host.clone();
@@ -119,7 +121,7 @@ impl HttpEndpoint {
 /// # Errors
 /// It cannot be read; with the answer.
 fn handshake(request: &ClientRequest) -> Result<InitializeRequestParams, Box<Response>> {
-    with_params(request).map_err(|error| refused_request(&request.id, error))
+    with_params(request).map_err(|error| answer::bad_request(Some(&request.id), &error))
 }
 
 /// Time that a client waits for a stream of events.

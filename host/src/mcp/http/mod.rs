@@ -5,7 +5,7 @@
 //! stream. The headers and metadata of a request say of which [`era`] it is: complete by itself
 //! ([`stateless`]), or of one of the [`sessions`] ([`in_session`]). Either is answered by the same
 //! host as over stdio: one for each session, and one for all requests of the stateless era. Its
-//! [`path`] says what its client sees: all that is served, or what a profile has.
+//! path says what its client sees: all that is served, or what a profile has.
 
 mod answers;
 mod batch;
@@ -19,11 +19,9 @@ pub(crate) mod fuzz;
 pub mod guard;
 mod header;
 mod in_session;
-mod path;
 mod post;
 mod repeated_headers;
 mod sessions;
-mod shared;
 mod stateless;
 pub mod token;
 
@@ -41,14 +39,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::common::Common;
+use super::server::Host;
 use crate::roster::Roster;
 use answers::answer_room::AnswerRoom;
 use connections::Connections;
-use endpoint::HttpEndpoint;
+use endpoint::{HttpEndpoint, PATH};
 use guard::RequestGuard;
-use path::PATH;
 use sessions::HttpSessions;
-use shared::SharedHttpState;
 use token::Token;
 
 /// Time that answers may take to go out when everything has ended.
@@ -120,14 +117,16 @@ impl HttpServer {
         let sessions =
             HttpSessions::new(options.max_sessions, options.session_idle, answers.clone());
         let common = Common::new(roster, options.max_calls)?;
-        let shared = SharedHttpState::new(common);
+        let (closed, ending) = (CancellationToken::new(), CancellationToken::new());
+        let stateless = Host::over_http(common.clone(), None, None, closed.clone(), ending.clone());
         Ok(Self {
             listener,
             address,
             connections: Connections::new(options.max_connections, options.header_time),
             endpoint: Arc::new(HttpEndpoint {
                 guard: options.guard,
-                shared,
+                common,
+                stateless_host: Arc::new(stateless),
                 sessions,
                 answers,
                 bodies: bodies::Bodies::new(
@@ -138,6 +137,8 @@ impl HttpServer {
                 stopping: CancellationToken::new(),
                 running: TaskTracker::new(),
                 listening: TaskTracker::new(),
+                ending,
+                closed,
             }),
             stop_timeout: options.stop_timeout,
         })
@@ -160,7 +161,7 @@ impl HttpServer {
     /// still answers: what is asked is refused, and `/ready` says so.
     pub async fn run(self, stop: CancellationToken) {
         let endpoint = self.endpoint;
-        let (shared, sessions) = (&endpoint.shared, &endpoint.sessions);
+        let sessions = &endpoint.sessions;
         let stopped = async {
             stop.cancelled().await;
             endpoint.stopping.cancel();
@@ -172,14 +173,14 @@ impl HttpServer {
             {
                 let count = endpoint.running.len();
                 tracing::warn!("{count} requests are cancelled: they took too long to finish");
-                shared.ending.cancel();
+                endpoint.ending.cancel();
                 let _ = timeout(
                     dormouse_runtime::GRACE + FLUSH_TIMEOUT,
                     endpoint.running.wait(),
                 )
                 .await;
             }
-            shared.closed.cancel();
+            endpoint.closed.cancel();
             let _ = timeout(FLUSH_TIMEOUT, endpoint.listening.wait()).await;
         };
         tokio::select! {

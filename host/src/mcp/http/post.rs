@@ -6,18 +6,17 @@ use bytes::Bytes;
 use dormouse_jsonrpc::Unreadable;
 use dormouse_upstream::without_blocking;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use hyper::header::CONTENT_LENGTH;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, StatusCode};
 
 use super::answers::answer::{self, AnswerResources, Response};
 use super::bodies::BodyError;
 use super::connections::HttpConnection;
-use super::endpoint::{
-    EVENTS, HttpEndpoint, refused_message, refused_request, session_id, unknown_profile,
-};
+use super::endpoint::{EVENTS, HttpEndpoint, session_id};
 use super::era::{self, RequestEra};
-use super::header::accepts;
+use super::header::{accepts, content_type};
+use super::repeated_headers::header_arguments;
 use crate::mcp::client::client_log;
 use crate::mcp::messages::client_message::{ClientMessage, unreadable};
 use crate::mcp::messages::client_request::{ClientRequest, Original, id_of};
@@ -51,7 +50,7 @@ impl HttpEndpoint {
         profile: Option<Arc<str>>,
     ) -> Result<Response, Box<Response>> {
         let (Parts { headers, .. }, body) = request.into_parts();
-        if !is_json(&headers) {
+        if !content_type(&headers).eq_ignore_ascii_case("application/json") {
             let message = "the `Content-Type` has to be `application/json`\n";
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return Err(Box::new(answer::text(status, message)));
@@ -64,14 +63,11 @@ impl HttpEndpoint {
             is_of_batch: false,
         };
         let text = text(&body);
-        self.shared
-            .check_profile(head.profile())
-            .map_err(|unknown| {
-                let read = |text: &str| ClientMessage::read(text).ok()?.request_id().cloned();
-                let id = without_blocking(body.len(), || read(text.as_ref().ok()?));
-                unknown_profile(id.as_ref(), &unknown)
-            })?;
-        let text = text.map_err(refused_message)?;
+        self.check_profile(head.profile(), || {
+            let read = |text: &str| ClientMessage::read(text).ok()?.request_id().cloned();
+            without_blocking(body.len(), || read(text.as_ref().ok()?))
+        })?;
+        let text = text.map_err(|error| answer::bad_request(None, &error))?;
         let may_be_batch = text.trim_start().starts_with('[');
         let batch = may_be_batch
             .then(|| self.batch(&head, &body, text))
@@ -95,8 +91,7 @@ impl HttpEndpoint {
         let headers = head.headers;
         let message = read.map_err(|refused| {
             let id = refused.id.as_ref().and_then(id_of);
-            let error = unreadable(&refused.error);
-            answer::error(StatusCode::BAD_REQUEST, id.as_ref(), &error)
+            answer::bad_request(id.as_ref(), &unreadable(&refused.error))
         })?;
         if !["application/json", EVENTS]
             .into_iter()
@@ -105,6 +100,7 @@ impl HttpEndpoint {
             let why = "a client has to accept both `application/json` and `text/event-stream`\n";
             return Err(Box::new(answer::text(StatusCode::NOT_ACCEPTABLE, why)));
         }
+        let refuse = |error: ErrorObject| answer::bad_request(None, &error);
         match message {
             ClientMessage::Request { id, method, params } => {
                 if self.stopping.is_cancelled() {
@@ -127,13 +123,13 @@ impl HttpEndpoint {
                     ClientRequest::read(id.clone(), &method, params, original, &room)
                 };
                 let request = without_blocking(params.map_or(0, str::len), read);
-                let request = request.map_err(|error| refused_request(&id, error))?;
+                let request = request.map_err(|error| answer::bad_request(Some(&id), &error))?;
                 let answered = self.request(request, head).await?;
                 Ok(answer::hold(answered, held))
             }
             ClientMessage::Notification { method, content } => {
-                let has_session = era::has_session(headers).map_err(refused_message)?;
-                era::check_notification(&method, headers).map_err(refused_message)?;
+                let has_session = era::has_session(headers).map_err(refuse)?;
+                era::check_notification(&method, headers).map_err(refuse)?;
                 if has_session {
                     let agent = self.agent(headers, head.profile())?;
                     content.iter().for_each(|content| agent.notified(content));
@@ -141,9 +137,9 @@ impl HttpEndpoint {
                 Ok(answer::empty(StatusCode::ACCEPTED))
             }
             ClientMessage::Response(id, outcome) => {
-                if !era::has_session(headers).map_err(refused_message)? {
+                if !era::has_session(headers).map_err(refuse)? {
                     let why = "a client of this version is asked nothing that it could answer";
-                    return Err(refused_message(ErrorObject::invalid_request(why)));
+                    return Err(refuse(ErrorObject::invalid_request(why)));
                 }
                 let agent = self.agent(headers, head.profile())?;
                 if let Some(id) = id {
@@ -161,9 +157,12 @@ impl HttpEndpoint {
     ) -> Result<Response, Box<Response>> {
         let headers = head.headers;
         tracing::trace!(id = %request.id, method = request.method, "a request has come");
-        let wanted = |name: &str| self.shared.header_arguments(head.profile(), name);
+        let wanted = |name: &str| {
+            let snapshot = self.common.roster.view(head.profile());
+            header_arguments(&snapshot, name)
+        };
         let era = era::of_request(&request, headers, wanted);
-        match era.map_err(|error| refused_request(&request.id, error))? {
+        match era.map_err(|error| answer::bad_request(Some(&request.id), &error))? {
             // What waits there is large: a box is moved in no time.
             RequestEra::Stateless(terms) => {
                 Ok(Box::pin(self.stateless(request, terms, head)).await)
@@ -212,14 +211,6 @@ impl HttpEndpoint {
 fn text(body: &[u8]) -> Result<&str, ErrorObject> {
     std::str::from_utf8(body)
         .map_err(|error| ErrorObject::parse_error(format!("the body is not UTF-8: {error}")))
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let said = headers
-        .get(CONTENT_TYPE)
-        .and_then(|said| said.to_str().ok());
-    said.and_then(|said| said.split(';').next())
-        .is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! Headers that repeat parts of a request's body, so that proxies can tell requests apart without
 //! reading them (SEP-2243).
 
-use dormouse_protocol::{HeaderArgument, decode_header_value};
+use dormouse_jsonrpc::member;
+use dormouse_protocol::{HEADER_KEYWORD, HeaderArgument, decode_header_value};
 use hyper::HeaderMap;
 use rmcp::model::ProtocolVersion;
 use serde_json::{Map, Value};
 
 use super::header::only;
 use crate::mcp::messages::client_request::Original;
+use crate::roster::Snapshot;
 
 pub(super) const METHOD: &str = "mcp-method";
 pub(super) const NAME: &str = "mcp-name";
@@ -19,8 +21,31 @@ pub(super) fn are_wanted(headers: &HeaderMap) -> bool {
     version.is_some_and(|version| version >= ProtocolVersion::STANDARD_HEADERS.as_str())
 }
 
-/// Checks whether the headers of a request or notification match its body, where they have to.
-/// `wanted` gives the arguments that a tool wants in headers.
+/// Returns the arguments that a tool wants in headers; none of one that wants them wrongly.
+pub(super) fn header_arguments(snapshot: &Snapshot, name: &str) -> Vec<HeaderArgument> {
+    let shown = snapshot.find(name).and_then(|shown| shown.declared());
+    // Hardly any tool has such arguments, and a schema is long.
+    let tool = shown.map(|declared| declared.tool.get());
+    let tool = tool.filter(|tool| tool.contains(HEADER_KEYWORD));
+    let schema = tool.and_then(|tool| member(tool, "inputSchema"));
+    let schema = schema.and_then(|schema| serde_json::from_str(schema).ok());
+    let wanted = schema.map(|schema| HeaderArgument::of_schema(&schema));
+    wanted.and_then(Result::ok).unwrap_or_default()
+}
+
+/// Checks whether the header of a notification or request has its method, where it has to.
+///
+/// # Errors
+/// It is missing, or says something else; with the reason.
+pub(super) fn check_method(method: &str, headers: &HeaderMap) -> Result<(), String> {
+    match are_wanted(headers) {
+        true => is_said(headers, METHOD, |said| said == method, method),
+        false => Ok(()),
+    }
+}
+
+/// Checks whether the headers of a request match its body, where they have to. `wanted` gives the
+/// arguments that a tool wants in headers.
 ///
 /// # Errors
 /// A header is missing, or says something else; with the reason.
@@ -34,7 +59,7 @@ pub(super) fn check(
     if !are_wanted(headers) {
         return Ok(());
     }
-    is_said(headers, METHOD, |said| said == method, method)?;
+    check_method(method, headers)?;
     let name = match method {
         "tools/call" | "prompts/get" => params.get("name"),
         "resources/read" => params.get("uri"),

@@ -96,7 +96,7 @@ impl HttpEndpoint {
         terms: Box<Terms>,
         head: &PostHead<'_>,
     ) -> Response {
-        let host = self.shared.stateless(head.profile);
+        let host = self.host(head.profile);
         let (messages, said) = mpsc::channel(1);
         let id = request.id.clone();
         let room = self.answers.of_client(client_name(&request.meta));

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use http_body::Frame;
 use hyper::StatusCode;
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use rmcp::model::RequestId;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -19,6 +19,7 @@ use super::answer_room::TakenAnswerRoom;
 use super::sse::{EventText, SentEvents};
 use super::written::WrittenMessage;
 use crate::mcp::http::connections::RequestInProgress;
+use crate::mcp::http::guard::RequestRefusal;
 use crate::mcp::messages::error_object::ErrorObject;
 
 /// HTTP response to a request.
@@ -165,6 +166,24 @@ pub(in crate::mcp::http) fn error(
     error: &ErrorObject,
 ) -> Response {
     message(status, WrittenMessage::error(id, error))
+}
+
+/// The answer to a message that is refused; without an id where that could not be read.
+pub(in crate::mcp::http) fn bad_request(
+    id: Option<&RequestId>,
+    why: &ErrorObject,
+) -> Box<Response> {
+    Box::new(error(StatusCode::BAD_REQUEST, id, why))
+}
+
+/// The answer to a request that the guard does not let in.
+pub(in crate::mcp::http) fn refused(refusal: &RequestRefusal) -> Response {
+    tracing::debug!("a request was refused: {refusal}");
+    let mut response = text(refusal.status(), format!("{refusal}\n"));
+    if let Some(challenge) = refusal.challenge() {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    response
 }
 
 /// An answer that has ended before there was one: an empty stream of events.

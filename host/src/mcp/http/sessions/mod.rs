@@ -32,7 +32,8 @@ use parking_lot::Mutex;
 use rmcp::model::{InitializeRequestParams, InitializeResult};
 
 use super::answers::answer_room::AnswerRoom;
-use super::shared::SharedHttpState;
+use crate::mcp::server::Host;
+use crate::mcp::session::AgentSession;
 pub(super) use agent::Agent;
 use agent::name_of;
 use budget::SessionsBudget;
@@ -78,16 +79,15 @@ impl HttpSessions {
         }
     }
 
-    /// Opens a session by a handshake, of a client that sees that profile, or all. Where there is no room for one more, an idle one ends, of
-    /// that client or of one that has more.
+    /// Opens a session by a handshake, which `begin` begins. Where there is no room for one more, an
+    /// idle one ends, of that client or of one that has more.
     ///
     /// # Errors
     /// None is idle of which that holds, or the client has as many as one may have, all busy.
     pub(super) fn open(
         &self,
-        shared: &SharedHttpState,
         said: InitializeRequestParams,
-        profile: Option<&Arc<str>>,
+        begin: impl FnOnce() -> (AgentSession, Host),
     ) -> anyhow::Result<OpenedSession> {
         let id = new_id()?;
         let client = name_of(&said.client_info);
@@ -97,8 +97,7 @@ impl HttpSessions {
             tracing::debug!(id = %spared, "an idle session has made room");
             open.remove(&spared)
         });
-        let host = shared.host_of_session(profile);
-        let (agent, result) = Agent::new(host, said, self.budget.clone(), &self.answers);
+        let (agent, result) = Agent::new(begin(), said, self.budget.clone(), &self.answers);
         open.insert(id.clone(), agent);
         self.budget.among(open.len());
         drop(open);

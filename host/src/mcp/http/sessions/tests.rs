@@ -361,13 +361,19 @@ async fn who_cancels_or_ends_it_waits_for_nothing() {
 #[tokio::test]
 async fn the_session_that_is_missed_least_makes_room() {
     let home = Home::new();
-    let shared = SharedHttpState::new(Common::new(home.open(), 8).unwrap());
+    let common = Common::new(home.open(), 8).unwrap();
     let sessions = HttpSessions::new(2, Duration::from_secs(60), Arc::default());
     let open = |client: &str| {
         let said = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": { "name": client, "version": "1" } });
         let said = serde_json::from_value(said).unwrap();
-        sessions.open(&shared, said, None).map(|opened| opened.id)
+        let begin = || {
+            let session = AgentSession::begin(common.clone());
+            let (closed, ending) = (CancellationToken::new(), CancellationToken::new());
+            let host = Host::over_http(common.clone(), Some(session.id()), None, closed, ending);
+            (session, host)
+        };
+        sessions.open(said, begin).map(|opened| opened.id)
     };
     let find = |session: &str| sessions.find(session, None).unwrap().session.clone();
     let first = open("a").unwrap();
