@@ -15,7 +15,7 @@ use rmcp::model::{
     SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
 };
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::SetOnce;
 use tokio_util::sync::CancellationToken;
 
@@ -177,86 +177,70 @@ pub(super) fn refusal(refusal: OfferRefusal) -> ErrorObject {
 }
 
 impl Host {
-    /// Answers a request for something of a plugin.
-    pub(super) async fn answer(
-        &self,
-        method: &str,
-        params: Option<Value>,
-        context: &RequestContext<'_>,
-    ) -> Result<Answer, ErrorObject> {
-        context.check()?;
-        if method.ends_with("/list") {
-            self.common.roster.lists_settled().await;
-        }
-        // What waits for a plugin is large, and is moved about by those who wait for
-        // it: a box is moved in no time.
-        match method {
-            "tools/list" => self.list_tools(params.as_ref(), context),
-            "tools/call" => Box::pin(self.call_tool(params, context)).await,
-            "prompts/list" => self.list_prompts(params.as_ref(), context),
-            "prompts/get" => Box::pin(self.get_prompt(params, context)).await,
-            "resources/list" => self.list_resources(params.as_ref(), context),
-            "resources/templates/list" => self.list_templates(params.as_ref(), context),
-            "resources/read" => Box::pin(self.read_resource(params, context)).await,
-            "completion/complete" => Box::pin(self.complete_argument(params, context)).await,
-            method => Err(unsupported_request(method, context.era())),
-        }
-    }
-}
-
-impl Host {
     /// Answers a request other than `initialize` on those terms, also where that panics: what belongs
     /// to it and goes out before its answer goes over `connection`.
     pub(super) async fn answer_request(
         &self,
-        request: ClientRequest,
+        mut request: ClientRequest,
         terms: &Terms,
         connection: Arc<dyn ClientConnection>,
     ) -> Result<Answer, ErrorObject> {
-        let id = request.id.clone();
+        let params = std::mem::take(&mut request.params);
         let answered = async {
             let context = RequestContext::new(self, &request, terms, connection);
-            self.dispatch(request, &context).await
+            self.dispatch(params, &context).await
         };
-        catch_panic(&id, answered).await
+        catch_panic(&request.id, answered).await
     }
 
-    /// Answers a request other than `initialize`.
+    /// Answers a request other than `initialize`, with those parameters.
     async fn dispatch(
         &self,
-        request: ClientRequest,
+        params: Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let era = context.era();
+        let (method, era) = (context.request.method.as_str(), context.era());
+        if Self::is_of_servers(method) {
+            context.check()?;
+            if method.ends_with("/list") {
+                self.common.roster.lists_settled().await;
+            }
+        }
         let done = || Answer::Made(json!({}));
-        let answered = match request.method.as_str() {
+        // What waits for a plugin is large, and is moved about by those who wait for
+        // it: a box is moved in no time.
+        let answered = match method {
             DISCOVER => self
-                .discover(&request.meta)
+                .discover(&context.request.meta)
                 .map(|found| json!(found).into()),
             "ping" if era == Era::Handshake => Ok(done()),
             "logging/setLevel" if era == Era::Handshake => {
-                let asked: SetLevelRequestParams = with_params(&request)?;
+                let asked: SetLevelRequestParams = with_params(method, params)?;
                 self.set_level(asked.level).await;
                 Ok(done())
             }
             "resources/subscribe" if era == Era::Handshake => {
-                let asked: SubscribeRequestParams = with_params(&request)?;
+                let asked: SubscribeRequestParams = with_params(method, params)?;
                 self.subscribe(asked.uri).await.map(|()| done())
             }
             "resources/unsubscribe" if era == Era::Handshake => {
-                let asked: UnsubscribeRequestParams = with_params(&request)?;
+                let asked: UnsubscribeRequestParams = with_params(method, params)?;
                 self.unsubscribe(&asked.uri);
                 Ok(done())
             }
             listen::METHOD if era == Era::Stateless => {
                 context.check()?;
-                let params = Some(request.params.into());
                 Box::pin(self.listen(params, context)).await
             }
-            method => {
-                let params = Some(request.params.into());
-                self.answer(method, params, context).await
-            }
+            "tools/list" => self.list_tools(&params, context),
+            "tools/call" => Box::pin(self.call_tool(params, context)).await,
+            "prompts/list" => self.list_prompts(&params, context),
+            "prompts/get" => Box::pin(self.get_prompt(params, context)).await,
+            "resources/list" => self.list_resources(&params, context),
+            "resources/templates/list" => self.list_templates(&params, context),
+            "resources/read" => Box::pin(self.read_resource(params, context)).await,
+            "completion/complete" => Box::pin(self.complete_argument(params, context)).await,
+            method => Err(unsupported_request(method, era)),
         };
         answered.map_err(|mut error| {
             // The newer era has no code of its own for that.
@@ -338,13 +322,15 @@ impl Host {
     }
 }
 
-/// Returns the parameters of a request.
+/// Returns the parameters of a request as those of its method.
 ///
 /// # Errors
-/// They are not those of its method.
-pub(super) fn with_params<T: DeserializeOwned>(request: &ClientRequest) -> Result<T, ErrorObject> {
-    let params = serde_json::from_value(request.params.clone().into());
-    params.map_err(|_| unsupported_request(&request.method, Era::Handshake))
+/// They are something else.
+pub(super) fn with_params<T: DeserializeOwned>(
+    method: &str,
+    params: Map<String, Value>,
+) -> Result<T, ErrorObject> {
+    serde_json::from_value(params.into()).map_err(|_| unsupported_request(method, Era::Handshake))
 }
 
 /// Returns the outcome of a request, also where it has panicked: it would never be answered.

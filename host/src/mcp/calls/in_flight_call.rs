@@ -124,7 +124,7 @@ impl Host {
                     mut in_flight,
                     asked,
                 } = self.common.suspended_calls.take(state, &binding())?;
-                in_flight.requests.push(context.id.clone());
+                in_flight.requests.push(context.request.id.clone());
                 if let Some(asked) = asked.answer(&mut continued.responses) {
                     return Ok(self.input_required(Suspended { in_flight, asked }));
                 }
@@ -158,9 +158,9 @@ impl Host {
                     binding,
                     session: self.session.filter(|_| self.lasting),
                     untold,
-                    requests: vec![context.id.clone()],
+                    requests: vec![context.request.id.clone()],
                     _own: own,
-                    _message: context.original.clone(),
+                    _message: context.request.original.clone(),
                     work: work(roster, request, call).boxed(),
                 }
             }
@@ -219,7 +219,7 @@ impl Host {
                 Some(()) = asking.next() => {}
                 () = tokio::time::sleep_until(gathered), if !round.is_empty() => break Err(round),
                 () = &mut relaying, if listening && round.is_empty() => listening = false,
-                () = context.gone.cancelled(), if !in_flight.cancel.is_cancelled() => {
+                () = context.request.cancel.cancelled(), if !in_flight.cancel.is_cancelled() => {
                     in_flight.cancel.cancel();
                 }
                 () = self.ending.cancelled(), if !in_flight.cancel.is_cancelled() => {
@@ -235,7 +235,7 @@ impl Host {
         if listening {
             // Who has cancelled the call may still listen, or may not.
             let gone = async {
-                context.gone.cancelled().await;
+                context.request.cancel.cancelled().await;
                 tokio::time::sleep(CANCELLED_FLUSH_TIMEOUT).await;
             };
             tokio::select! {
@@ -258,7 +258,7 @@ impl Host {
                 }
             }
             // Nobody would come back for it.
-            Err(_) if context.gone.is_cancelled() => Err(cancelled()),
+            Err(_) if context.request.cancel.is_cancelled() => Err(cancelled()),
             Err(asked) => Ok(self.input_required(Suspended { in_flight, asked })),
         }
     }

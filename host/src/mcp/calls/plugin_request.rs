@@ -92,17 +92,12 @@ impl NamedParams {
     /// # Errors
     /// The parameters are not those of MCP.
     pub(in crate::mcp) fn take(
-        params: Option<Value>,
+        mut params: Map<String, Value>,
         original: &Original,
         method: &str,
         what: &str,
     ) -> Result<Self, ErrorObject> {
         let refuse = |message: String| Err(ErrorObject::invalid_params(message));
-        let Some(Value::Object(mut params)) = params else {
-            return refuse(format!(
-                "`{method}` needs `params` with the `name` of a {what}"
-            ));
-        };
         let name = match params.remove("name") {
             Some(Value::String(name)) => name,
             Some(other) => return refuse(format!("`name` has to be a string, not `{other}`")),
@@ -236,13 +231,16 @@ mod tests {
 
     #[test]
     fn arguments_are_an_object_or_none() {
-        let take = |params| NamedParams::take(params, &Original::default(), "tools/call", "tool");
-        let named = take(Some(json!({"name": "t"}))).unwrap();
+        let take = |params: Value| {
+            let params = params.as_object().unwrap().clone();
+            NamedParams::take(params, &Original::default(), "tools/call", "tool")
+        };
+        let named = take(json!({"name": "t"})).unwrap();
         assert_eq!(
             (named.name.as_str(), named.arguments.values.len()),
             ("t", 0)
         );
-        assert!(take(Some(json!({"name": "t", "arguments": null}))).is_ok());
+        assert!(take(json!({"name": "t", "arguments": null})).is_ok());
         for bad in [
             json!({"name": "t", "arguments": []}),
             json!({"name": "t", "arguments": "{}"}),
@@ -250,8 +248,7 @@ mod tests {
             json!({"name": 1}),
             json!({}),
         ] {
-            assert_eq!(take(Some(bad)).unwrap_err().code.0, -32602);
+            assert_eq!(take(bad).unwrap_err().code.0, -32602);
         }
-        assert_eq!(take(None).unwrap_err().code.0, -32602);
     }
 }

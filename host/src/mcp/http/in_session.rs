@@ -121,7 +121,8 @@ impl HttpEndpoint {
 /// # Errors
 /// It cannot be read; with the answer.
 fn handshake(request: &ClientRequest) -> Result<InitializeRequestParams, Box<Response>> {
-    with_params(request).map_err(|error| answer::bad_request(Some(&request.id), &error))
+    let said = with_params(&request.method, request.params.clone());
+    said.map_err(|error| answer::bad_request(Some(&request.id), &error))
 }
 
 /// Time that a client waits for a stream of events.

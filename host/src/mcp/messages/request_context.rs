@@ -4,14 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_protocol::{ClientEra, Era};
-use rmcp::model::{
-    ClientCapabilities, ProgressToken, ProtocolVersion, RequestId, RequestMetaObject,
-};
+use rmcp::model::{ClientCapabilities, ProgressToken, ProtocolVersion, RequestMetaObject};
 use serde_json::{Map, Value};
 use tokio::sync::SetOnce;
-use tokio_util::sync::CancellationToken;
 
-use super::client_request::{ClientRequest, Original};
+use super::client_request::ClientRequest;
 use super::error_object::ErrorObject;
 use crate::mcp::calls::call_listener::CallQuestions;
 use crate::mcp::client::client_connection::ClientConnection;
@@ -28,8 +25,8 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// Context of a request: the facts of it, and of its client, that an answer depends on.
 pub(in crate::mcp) struct RequestContext<'a> {
-    /// The request's id, by which its client can cancel it.
-    pub(in crate::mcp) id: RequestId,
+    /// The request, without its parameters.
+    pub(in crate::mcp) request: &'a ClientRequest,
     /// The era of the request, with its revision.
     pub(in crate::mcp) client_era: ClientEra,
     /// The kinds of content that its version of MCP does not have.
@@ -46,12 +43,8 @@ pub(in crate::mcp) struct RequestContext<'a> {
     pub(in crate::mcp) token: Option<ProgressToken>,
     /// The logs that it wants to hear.
     pub(in crate::mcp) logs: WantedLogs,
-    /// Cancelled when nobody waits for the answer any more.
-    pub(in crate::mcp) gone: CancellationToken,
     /// Connection on which notifications and questions can be sent before the answer.
     pub(in crate::mcp) connection: Arc<dyn ClientConnection>,
-    /// The request as it was written.
-    pub(in crate::mcp) original: Original,
     /// Error in the request's `_meta`, if there is one.
     wrong: Option<ErrorObject>,
     /// Set when the client has said that it is ready.
@@ -62,7 +55,7 @@ impl<'a> RequestContext<'a> {
     /// Makes the context of a request on that connection.
     pub(in crate::mcp) fn new(
         host: &'a Host,
-        request: &ClientRequest,
+        request: &'a ClientRequest,
         terms: &Terms,
         connection: Arc<dyn ClientConnection>,
     ) -> Self {
@@ -75,7 +68,7 @@ impl<'a> RequestContext<'a> {
         let meta = &request.meta;
         let logs = host.wanted_logs(client_era.era(), meta);
         Self {
-            id: request.id.clone(),
+            request,
             client_era,
             unknown_content: version.map_or(&[], compatibility::unknown_content),
             capabilities: terms.capabilities.clone(),
@@ -84,9 +77,7 @@ impl<'a> RequestContext<'a> {
             meta: passed_on(meta),
             token: meta.get_progress_token(),
             logs: logs.as_ref().copied().unwrap_or(WantedLogs::Nothing),
-            gone: request.cancel.clone(),
             connection,
-            original: request.original.clone(),
             wrong: logs.err(),
             ready: host.ready(),
         }

@@ -2,7 +2,7 @@
 
 use dormouse_protocol::Answer;
 use dormouse_runtime::{Arguments, Completion, Reference, completion};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::commands;
 use super::result::complete;
@@ -24,10 +24,10 @@ struct Request {
 impl Host {
     pub(in crate::mcp) async fn complete_argument(
         &self,
-        params: Option<Value>,
+        params: Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let request = request(params)?;
+        let request = request(&params)?;
         let snapshot = self.snapshot();
         let of_command = match request.kind {
             OfferKind::Prompt => commands::complete(&request.key, &snapshot),
@@ -111,9 +111,8 @@ fn fitting(mut values: Vec<String>, typed: &str) -> Value {
     completion(values, total, false)
 }
 
-fn request(params: Option<Value>) -> Result<Request, ErrorObject> {
+fn request(params: &Map<String, Value>) -> Result<Request, ErrorObject> {
     let refuse = |why: &str| ErrorObject::invalid_params(why.to_owned());
-    let params = params.unwrap_or_default();
     let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
     let of = params.get("ref").unwrap_or(&Value::Null);
     let (kind, key) = match of.get("type").and_then(Value::as_str) {
@@ -128,9 +127,8 @@ fn request(params: Option<Value>) -> Result<Request, ErrorObject> {
     let key = key.ok_or_else(|| refuse("`ref` needs the `name` of a prompt or a `uri`"))?;
     let argument = params.get("argument").unwrap_or(&Value::Null);
     let needs = || refuse("`argument` needs a `name` and a `value`, both strings");
-    let context = params
-        .pointer("/context/arguments")
-        .and_then(Value::as_object);
+    let context = params.get("context");
+    let context = context.and_then(|context| context.get("arguments")?.as_object());
     Ok(Request {
         kind,
         key,

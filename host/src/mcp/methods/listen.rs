@@ -9,7 +9,7 @@ use futures::future::join_all;
 use rmcp::model::{
     RequestId, SubscriptionFilter, SubscriptionsListenRequestParams, SubscriptionsListenResult,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::commands;
 use super::resources::leave_allowed;
@@ -30,10 +30,10 @@ impl Host {
     /// The parameters make no sense, or the client is gone.
     pub(in crate::mcp) async fn listen(
         &self,
-        params: Option<Value>,
+        params: Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let params = serde_json::from_value(params.unwrap_or_default());
+        let params = serde_json::from_value(params.into());
         let params: SubscriptionsListenRequestParams =
             params.map_err(|_| unsupported_request(METHOD, Era::Stateless))?;
         let info = self.info();
@@ -62,18 +62,18 @@ impl Host {
         join_all(followed.iter().map(FollowedResource::known)).await;
         let stream = NotificationStream {
             connection: &*context.connection,
-            id: &context.id,
+            id: &context.request.id,
             accepted: &accepted,
             followed: &followed,
             host: self,
         };
         if stream.acknowledge().await {
             tokio::select! {
-                () = context.gone.cancelled() => {}
+                () = context.request.cancel.cancelled() => {}
                 () = announce(news, stream, self.closed.clone()) => {}
             }
         }
-        let mut result = SubscriptionsListenResult::complete(context.id.clone());
+        let mut result = SubscriptionsListenResult::complete(context.request.id.clone());
         result.meta.set_server_info(info.server_info);
         let result = serde_json::to_value(result);
         let result = result.map_err(|error| ErrorObject::internal_error(error.to_string()));

@@ -2,7 +2,7 @@
 
 use dormouse_catalog::ListedItem;
 use dormouse_protocol::Answer;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::commands;
 use super::result::{complete, list};
@@ -16,7 +16,7 @@ use crate::roster::names;
 impl Host {
     pub(in crate::mcp) fn list_prompts(
         &self,
-        params: Option<&Value>,
+        params: &Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
         let snapshot = self.snapshot();
@@ -28,14 +28,14 @@ impl Host {
 
     pub(in crate::mcp) async fn get_prompt(
         &self,
-        params: Option<Value>,
+        params: Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
         let NamedParams {
             name,
             mut arguments,
             continued,
-        } = NamedParams::take(params, &context.original, "prompts/get", "prompt")?;
+        } = NamedParams::take(params, &context.request.original, "prompts/get", "prompt")?;
         let snapshot = self.snapshot();
         let approves = commands::approves(&snapshot, &name, &arguments.values, context.may_decide);
         if let Some(server) = approves {
@@ -77,7 +77,7 @@ impl Host {
         };
         let offer = offer.clone();
         if !offer.declared().is_some_and(ListedItem::is_typed) {
-            arguments.text = context.original.object("arguments");
+            arguments.text = context.request.original.object("arguments");
         }
         let order = PluginRequest {
             method: "prompts/get",

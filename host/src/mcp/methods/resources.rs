@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
 use parking_lot::Mutex;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::commands;
 use super::instructions;
@@ -109,7 +109,7 @@ pub(in crate::mcp) fn with_uri(refused: OfferRefusal, uri: &str) -> ErrorObject 
 impl Host {
     pub(in crate::mcp) fn list_resources(
         &self,
-        params: Option<&Value>,
+        params: &Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
         let snapshot = self.snapshot();
@@ -122,7 +122,7 @@ impl Host {
 
     pub(in crate::mcp) fn list_templates(
         &self,
-        params: Option<&Value>,
+        params: &Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
         let snapshot = self.snapshot();
@@ -133,17 +133,14 @@ impl Host {
 
     pub(in crate::mcp) async fn read_resource(
         &self,
-        params: Option<Value>,
+        mut params: Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let refuse = |why: &str| Err(ErrorObject::invalid_params(why.to_owned()));
-        let Some(Value::Object(mut params)) = params else {
-            return refuse("`resources/read` needs `params` with the `uri` of a resource");
-        };
         let Some(Value::String(uri)) = params.remove("uri") else {
-            return refuse("`resources/read` needs the `uri` of a resource");
+            let why = "`resources/read` needs the `uri` of a resource";
+            return Err(ErrorObject::invalid_params(why));
         };
-        let continued = Continuation::take(&mut params, &context.original)?;
+        let continued = Continuation::take(&mut params, &context.request.original)?;
         let snapshot = self.snapshot();
         let profile = self.profile.as_deref();
         if let Some(status) = commands::read_status(&self.common.roster, &snapshot, profile, &uri) {

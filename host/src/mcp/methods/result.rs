@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use dormouse_protocol::{Answer, Edit, Era};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::mcp::messages::request_context::RequestContext;
@@ -32,11 +32,11 @@ static STATELESS: LazyLock<String> = LazyLock::new(|| {
 /// The client asks for another page.
 pub(in crate::mcp) fn list(
     what: &str,
-    params: Option<&Value>,
+    params: &Map<String, Value>,
     context: &RequestContext<'_>,
     write: impl FnOnce(&mut String),
 ) -> Result<Answer, ErrorObject> {
-    match params.and_then(|params| params.get("cursor")) {
+    match params.get("cursor") {
         None | Some(Value::Null) => {}
         Some(cursor) => {
             return Err(ErrorObject::invalid_params(format!(

@@ -9,7 +9,7 @@ use dormouse_catalog::ListedTool;
 use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::{Answer, Era};
 use rmcp::model::ErrorCode;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::pages;
 use super::result::{called, list};
@@ -30,7 +30,7 @@ use unknown_tool::unknown;
 impl Host {
     pub(in crate::mcp) fn list_tools(
         &self,
-        params: Option<&Value>,
+        params: &Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
         let snapshot = self.snapshot();
@@ -47,10 +47,10 @@ impl Host {
 
     pub(in crate::mcp) async fn call_tool(
         &self,
-        params: Option<Value>,
+        params: Map<String, Value>,
         context: &RequestContext<'_>,
     ) -> Result<Answer, ErrorObject> {
-        let call = NamedParams::take(params, &context.original, "tools/call", "tool")?;
+        let call = NamedParams::take(params, &context.request.original, "tools/call", "tool")?;
         let snapshot = self.snapshot();
         if call.name == trust_tool::NAME && trust_tool::is_offered(context, &snapshot) {
             return self.call_trust_tool(call, context).await;
@@ -60,7 +60,7 @@ impl Host {
         let answer = match meta_tool {
             None => return self.call_server_tool(call, None, context).await,
             Some(MetaTool::CallTool(access)) => {
-                match CallArguments::take(&call.name, call.arguments.values, &context.original) {
+                match CallArguments::take(&call.name, call.arguments.values, &context.request.original) {
                     Ok(inner) => {
                         let call = NamedParams {
                             name: inner.name,
@@ -170,7 +170,7 @@ impl Host {
             arguments.text = None;
         } else if called_as.is_none() {
             // Of one that is called by another, they have been taken from the arguments of that.
-            arguments.text = context.original.object("arguments");
+            arguments.text = context.request.original.object("arguments");
         }
         // Whoever calls by another tool may not have seen the schema.
         let unseen = called_as.zip(declared).map(|(_, declared)| {

@@ -185,8 +185,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
 
     /// Answers a handshake, before anything else is read.
     async fn initialize(&mut self, request: ClientRequest) {
-        let params = with_params::<InitializeRequestParams>(&request);
-        let answered = params.map(|mut said| {
+        let said = with_params::<InitializeRequestParams>(&request.method, request.params);
+        let answered = said.map(|mut said| {
             let result = self.host.initialize(&said);
             self.client.batches.agreed(&result.protocol_version);
             said.protocol_version = result.protocol_version.clone();
