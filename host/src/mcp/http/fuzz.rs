@@ -1,4 +1,4 @@
-//! Fuzz target of the guard.
+//! Fuzz targets of the guard, and of the ids that clients come back with.
 
 #![allow(
     clippy::expect_used,
@@ -12,7 +12,7 @@ use hyper::{HeaderMap, Uri};
 use url::Url;
 
 use super::guard::RequestGuard;
-pub use super::sessions::fuzz::event_ids;
+use super::sessions::EventId;
 use crate::fuzz::{first_line, text};
 
 /// Heads of requests: every admitted client comes, as browsers read the head, from this machine or
@@ -67,6 +67,16 @@ pub fn guard(data: &[u8]) {
         is_allowed || ours.is_ok_and(|ours| ours.origin() == page),
         "`{origin}` is let in to `{named}`"
     );
+}
+
+/// Ids of events: what is read is what is written, and no count of events goes over it.
+pub fn event_ids(data: &[u8]) {
+    let text = text(data);
+    let Ok(id) = text.parse::<EventId>() else {
+        return;
+    };
+    assert!(id.index <= EventId::MAX_INDEX);
+    assert_eq!(id.to_string().parse(), Ok(id));
 }
 
 fn scheme(origin: &str) -> &str {

@@ -45,7 +45,7 @@ impl Agent {
         let client = name_of(&said.client_info);
         let room = answers.of_client(client.clone());
         let agent = Self {
-            session: HttpSession::new(result.protocol_version.clone(), budget, room),
+            session: HttpSession::new(&result.protocol_version, budget, room),
             host: Arc::new(host),
             client,
             said: Mutex::new(Arc::new(said)),
@@ -61,7 +61,7 @@ impl Agent {
     ) -> InitializeResult {
         let result = self.host.initialize(&said);
         said.protocol_version = result.protocol_version.clone();
-        self.session.agree(result.protocol_version.clone());
+        self.session.agree(&result.protocol_version);
         *self.said.lock() = Arc::new(said);
         result
     }
@@ -73,7 +73,7 @@ impl Agent {
 
     /// The version of the protocol that was agreed on.
     pub(in super::super) fn version(&self) -> ProtocolVersion {
-        self.session.version()
+        self.said.lock().protocol_version.clone()
     }
 
     /// Deals with a notification of the client.

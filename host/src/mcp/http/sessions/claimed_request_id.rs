@@ -7,10 +7,11 @@ use dormouse_protocol::{Answer, AskError, Question};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rmcp::model::RequestId;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::reader::StreamEventReader;
-use super::routes::UnansweredRequest;
+use super::routes::{Route, UnansweredRequest};
 use super::session::HttpSession;
 use crate::mcp::client::client_connection::{ClientConnection, Disconnected, Notification};
 use crate::mcp::http::answers::written::WrittenMessage;
@@ -58,24 +59,39 @@ impl ClaimedRequestId {
 
     /// Checks whether the request has a stream. Then its answer goes out on that.
     pub(in super::super) fn has_stream(&self) -> bool {
-        self.session.has_stream(&self.request, self.asked.number)
+        let state = self.session.state.lock();
+        state.routes.has_stream(&self.request, self.asked.number)
     }
 
     /// Returns a reader of the request's stream, which it has from then on.
     pub(in super::super) fn stream(&self) -> StreamEventReader {
-        self.session.stream(&self.request, self.asked.number)
+        let number = self.asked.number;
+        let mut state = self.session.state.lock();
+        if state.routes.stream(&self.request, number) == Route::New {
+            state.streams.open(number, self.request.clone());
+        }
+        self.session.attach(&mut state, number)
     }
 
-    /// Sends the answer on the request's stream.
+    /// Sends the answer on the request's stream, if anybody still waits for it.
     pub(in super::super) fn answer(&self, answer: WrittenMessage) {
-        self.session
-            .answer(&self.request, self.asked.number, answer);
+        let number = self.asked.number;
+        let mut state = self.session.state.lock();
+        if !state.routes.forget(&self.request, number) {
+            tracing::debug!("an answer has come too late for its request");
+            return;
+        }
+        state.streams.on(number, |stream| stream.answer(answer));
+        state.streams.expire(Instant::now());
+        state.streams.shrink(self.session.budget.share());
     }
 }
 
 impl Drop for ClaimedRequestId {
     fn drop(&mut self) {
-        self.session.release(&self.request, self.asked.number);
+        let mut state = self.session.state.lock();
+        state.routes.forget(&self.request, self.asked.number);
+        state.heard = Instant::now();
     }
 }
 

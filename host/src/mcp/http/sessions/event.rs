@@ -15,7 +15,7 @@ pub(in super::super) struct EventId {
 impl EventId {
     /// The largest index that is read. No stream comes to it, and a client cannot make a
     /// stream go on from near the end of the numbers.
-    pub(super) const MAX_INDEX: u64 = 1 << 62;
+    pub(in super::super) const MAX_INDEX: u64 = 1 << 62;
 }
 
 impl fmt::Display for EventId {

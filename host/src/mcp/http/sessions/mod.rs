@@ -11,8 +11,6 @@ mod agent;
 mod budget;
 mod claimed_request_id;
 mod event;
-#[cfg(any(test, fuzzing))]
-pub(crate) mod fuzz;
 mod reader;
 mod routes;
 mod session;

@@ -52,7 +52,12 @@ impl futures::Stream for StreamEventReader {
             let Some(turn) = self.turn else {
                 return Poll::Ready(None);
             };
-            let Some(event) = std::task::ready!(self.session.poll(self.stream, turn, cx)) else {
+            let mut state = self.session.state.lock();
+            let polled = state
+                .streams
+                .on(self.stream, |stream| stream.poll(turn, cx));
+            drop(state);
+            let Some(event) = std::task::ready!(polled.unwrap_or(Poll::Ready(None))) else {
                 return Poll::Ready(None);
             };
             id = Some(EventId {

@@ -1,7 +1,6 @@
 //! Session: the requests of its client, and the messages to it.
 
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -10,7 +9,7 @@ use tokio::time::Instant;
 
 use super::budget::SessionsBudget;
 use super::claimed_request_id::{ClaimedRequestId, SessionConnection};
-use super::event::{EventId, StoredMessage};
+use super::event::EventId;
 use super::reader::StreamEventReader;
 use super::routes::{Route, Routes};
 use super::stream::EventStream;
@@ -28,39 +27,33 @@ const AWAY_TIMEOUT: Duration = Duration::from_secs(2);
 pub(in super::super) struct HttpSession {
     /// Questions that the client has not answered yet.
     pub(in super::super) questions: Arc<UnansweredQuestions>,
-    budget: Arc<SessionsBudget>,
+    pub(super) budget: Arc<SessionsBudget>,
     /// Room for the messages to its client.
     pub(in super::super) room: ClientAnswerRoom,
-    state: Mutex<HttpSessionState>,
+    pub(super) state: Mutex<HttpSessionState>,
 }
 
-struct HttpSessionState {
+/// State of a session that changes.
+pub(super) struct HttpSessionState {
     /// Time at which the client was last heard of.
-    heard: Instant,
+    pub(super) heard: Instant,
     /// Number of readers of its streams, those included that another reader has replaced.
     readers: usize,
     /// Whether there was any request since the handshake.
     used: bool,
-    /// Version of the protocol that was agreed on.
-    version: ProtocolVersion,
-    routes: Routes,
-    streams: EventStreams,
+    /// Whether the client knows events that say nothing but their id.
+    is_primed: bool,
+    pub(super) routes: Routes,
+    pub(super) streams: EventStreams,
     /// Number that was given to the last request.
     number: u64,
     has_ended: bool,
 }
 
-impl HttpSessionState {
-    /// Checks whether the client knows events that say nothing but their id.
-    fn is_primed(&self) -> bool {
-        self.version.as_str() >= ProtocolVersion::V_2025_11_25.as_str()
-    }
-}
-
 impl HttpSession {
     /// Makes a session of that version of the protocol.
     pub(super) fn new(
-        version: ProtocolVersion,
+        version: &ProtocolVersion,
         budget: Arc<SessionsBudget>,
         room: ClientAnswerRoom,
     ) -> Arc<Self> {
@@ -68,7 +61,7 @@ impl HttpSession {
             heard: Instant::now(),
             readers: 0,
             used: false,
-            version,
+            is_primed: is_primed(version),
             routes: Routes::default(),
             streams: EventStreams::new(),
             number: STANDALONE_STREAM,
@@ -101,13 +94,8 @@ impl HttpSession {
     }
 
     /// Notes the version that another handshake has agreed on.
-    pub(super) fn agree(&self, version: ProtocolVersion) {
-        self.state.lock().version = version;
-    }
-
-    /// The version of the protocol that was agreed on.
-    pub(super) fn version(&self) -> ProtocolVersion {
-        self.state.lock().version.clone()
+    pub(super) fn agree(&self, version: &ProtocolVersion) {
+        self.state.lock().is_primed = is_primed(version);
     }
 
     /// Claims the id of a request; `None` where one of that id is on its way already.
@@ -128,13 +116,6 @@ impl HttpSession {
         Some(ClaimedRequestId::new(session, request.clone(), asked))
     }
 
-    /// Forgets a request whose work has ended.
-    pub(super) fn release(&self, request: &RequestId, number: u64) {
-        let mut state = self.state.lock();
-        state.routes.forget(request, number);
-        state.heard = Instant::now();
-    }
-
     /// Cancels a request.
     pub(in super::super) fn cancel(&self, request: &RequestId) {
         let mut state = self.state.lock();
@@ -153,20 +134,6 @@ impl HttpSession {
             session: Arc::clone(self),
             request: None,
         }
-    }
-
-    /// Checks whether a request has a stream.
-    pub(super) fn has_stream(&self, request: &RequestId, number: u64) -> bool {
-        self.state.lock().routes.has_stream(request, number)
-    }
-
-    /// Returns a reader of a request's stream, which is opened where it is not there yet.
-    pub(super) fn stream(self: &Arc<Self>, request: &RequestId, number: u64) -> StreamEventReader {
-        let mut state = self.state.lock();
-        if state.routes.stream(request, number) == Route::New {
-            state.streams.open(number, request.clone());
-        }
-        self.attach(&mut state, number)
     }
 
     /// Sends a message that belongs to a request, with the number of its stream, or to none. One
@@ -195,26 +162,19 @@ impl HttpSession {
         Ok(())
     }
 
-    /// Sends the answer to a request on its stream, if anybody still waits for it.
-    pub(super) fn answer(&self, request: &RequestId, number: u64, answer: WrittenMessage) {
-        let mut state = self.state.lock();
-        if !state.routes.forget(request, number) {
-            tracing::debug!("an answer has come too late for its request");
-            return;
-        }
-        state.streams.on(number, |stream| stream.answer(answer));
-        state.streams.expire(Instant::now());
-        state.streams.shrink(self.budget.share());
-    }
-
     /// Returns the stream of messages that answer no request. Those that no reader was there for
     /// are read first.
     pub(in super::super) fn listen(self: &Arc<Self>) -> StreamEventReader {
         self.attach(&mut self.state.lock(), STANDALONE_STREAM)
     }
 
-    fn attach(self: &Arc<Self>, state: &mut HttpSessionState, number: u64) -> StreamEventReader {
-        let is_primed = state.is_primed();
+    /// Returns a reader of the stream of that number.
+    pub(super) fn attach(
+        self: &Arc<Self>,
+        state: &mut HttpSessionState,
+        number: u64,
+    ) -> StreamEventReader {
+        let is_primed = state.is_primed;
         let attached = state.streams.on(number, |stream| {
             let turn = stream.attach(None);
             (turn, is_primed.then(|| stream.prime()).flatten())
@@ -227,7 +187,7 @@ impl HttpSession {
     /// Returns the events of a stream after that one, and those still to come.
     pub(in super::super) fn resume(self: &Arc<Self>, after: EventId) -> StreamEventReader {
         let mut state = self.state.lock();
-        let is_primed = state.is_primed();
+        let is_primed = state.is_primed;
         let HttpSessionState {
             streams, routes, ..
         } = &mut *state;
@@ -244,21 +204,6 @@ impl HttpSession {
         let state = self.state.lock();
         let is_asked = |request: &RequestId| state.routes.is_asked(request);
         state.streams.is_over(after, is_asked)
-    }
-
-    /// The next event for a reader.
-    pub(super) fn poll(
-        &self,
-        number: u64,
-        turn: u64,
-        cx: &Context<'_>,
-    ) -> Poll<Option<StoredMessage>> {
-        let polled = self
-            .state
-            .lock()
-            .streams
-            .on(number, |stream| stream.poll(turn, cx));
-        polled.unwrap_or(Poll::Ready(None))
     }
 
     /// Notes that a reader has gone. If no other comes to wait for the answer in its place, the
@@ -320,4 +265,9 @@ impl HttpSession {
         drop(state);
         self.questions.end();
     }
+}
+
+/// Checks whether clients of a version know events that say nothing but their id.
+fn is_primed(version: &ProtocolVersion) -> bool {
+    version.as_str() >= ProtocolVersion::V_2025_11_25.as_str()
 }

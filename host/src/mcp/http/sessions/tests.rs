@@ -60,7 +60,7 @@ impl Pair {
     fn of(version: &str) -> Self {
         let version: ProtocolVersion = serde_json::from_value(json!(version)).unwrap();
         Self {
-            session: HttpSession::new(version, Arc::default(), room()),
+            session: HttpSession::new(&version, Arc::default(), room()),
             asked: Vec::new(),
         }
     }

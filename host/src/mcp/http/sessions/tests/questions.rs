@@ -25,7 +25,7 @@ fn question() -> Question {
 async fn a_question_takes_room_until_it_has_gone_out() {
     let room = Arc::new(AnswerRoom::new(64 * MIB));
     let session = HttpSession::new(
-        ProtocolVersion::V_2025_06_18,
+        &ProtocolVersion::V_2025_06_18,
         Arc::default(),
         room.of_client("test".to_owned()),
     );
@@ -66,7 +66,7 @@ async fn a_question_takes_room_until_it_has_gone_out() {
 async fn a_question_takes_room_until_it_is_answered() {
     let room = Arc::new(AnswerRoom::new(64 * MIB));
     let room = room.of_client("test".to_owned());
-    let session = HttpSession::new(ProtocolVersion::V_2025_06_18, Arc::default(), room);
+    let session = HttpSession::new(&ProtocolVersion::V_2025_06_18, Arc::default(), room);
     let connection = session.connection();
     let question = question();
     // Nobody reads what is sent, and so it is kept no longer.
