@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use dormouse_protocol::{
-    Answer, AskError, Awaited, Capability, ClientEra, ClientKey, Listener, Notice, Question,
+    Answer, AskError, Awaited, Capability, ClientEra, ClientKey, DeclaredCapabilities, Listener,
+    Notice, Question,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -33,6 +34,7 @@ pub(in crate::mcp) struct CallListener {
     state: Mutex<CallListenerState>,
 }
 
+#[derive(Default)]
 struct CallListenerState {
     relay: Option<Arc<Relay>>,
     capabilities: ClientCapabilities,
@@ -69,16 +71,7 @@ impl CallListener {
             asks,
             may_ask,
             cancel,
-            state: Mutex::new(CallListenerState {
-                relay: None,
-                capabilities: ClientCapabilities::default(),
-                may_decide: false,
-                declared: Map::new(),
-                era: ClientEra::default(),
-                meta: Map::new(),
-                lacked: Vec::new(),
-                holds: None,
-            }),
+            state: Mutex::default(),
         };
         (Arc::new(line), receiver)
     }
@@ -115,34 +108,17 @@ impl CallListener {
     /// lacks (2026-07-28, `MissingRequiredClientCapability`).
     pub(in crate::mcp) fn missing_capability(&self) -> Option<ErrorObject> {
         let state = self.state.lock();
-        let mut lacked = ClientCapabilities::default();
-        for capability in &state.lacked {
-            match capability {
-                Capability::ElicitationForm => {
-                    let elicitation = lacked.elicitation.get_or_insert_default();
-                    elicitation.form.get_or_insert_default();
-                }
-                Capability::ElicitationUrl => {
-                    let elicitation = lacked.elicitation.get_or_insert_default();
-                    elicitation.url.get_or_insert_default();
-                }
-                Capability::Sampling => {
-                    lacked.sampling.get_or_insert_default();
-                }
-                Capability::SamplingTools => {
-                    let sampling = lacked.sampling.get_or_insert_default();
-                    sampling.tools.get_or_insert_default();
-                }
-                Capability::SamplingContext => {
-                    let sampling = lacked.sampling.get_or_insert_default();
-                    sampling.context.get_or_insert_default();
-                }
-                Capability::Roots => {
-                    lacked.roots.get_or_insert_default();
-                }
-            }
+        if state.lacked.is_empty() {
+            return None;
         }
-        (!state.lacked.is_empty()).then(|| ErrorObject::missing_required_client_capability(lacked))
+        // A part of `sampling` has that around it.
+        let lacks = |one: Capability| match one {
+            Capability::Sampling => state.lacked.iter().any(|it| it.method() == one.method()),
+            one => state.lacked.contains(&one),
+        };
+        let lacked = DeclaredCapabilities::with(lacks).into_members();
+        let lacked = serde_json::from_value(lacked.into()).unwrap_or_default();
+        Some(ErrorObject::missing_required_client_capability(lacked))
     }
 
     /// Returns the watch of the instance that the call uses, where other calls may wait.

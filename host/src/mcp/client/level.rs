@@ -26,18 +26,9 @@ pub(in crate::mcp) fn name(severity: u8) -> Option<&'static str> {
     LEVELS.get(usize::from(severity)).copied()
 }
 
-/// Returns the severity of a level.
+/// Returns the severity of a level. The levels are declared in its order.
 pub(in crate::mcp) fn of(level: LoggingLevel) -> u8 {
-    severity(match level {
-        LoggingLevel::Debug => "debug",
-        LoggingLevel::Info => "info",
-        LoggingLevel::Notice => "notice",
-        LoggingLevel::Warning => "warning",
-        LoggingLevel::Error => "error",
-        LoggingLevel::Critical => "critical",
-        LoggingLevel::Alert => "alert",
-        LoggingLevel::Emergency => "emergency",
-    })
+    level as u8
 }
 
 /// Logs that a client wants to get.
@@ -113,5 +104,22 @@ impl WantedLogLevel {
     /// Returns the logs that the client wants.
     pub(in crate::mcp) fn wanted(&self) -> WantedLogs {
         self.said().map_or(WantedLogs::Unsaid, WantedLogs::From)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn levels_are_declared_in_the_order_of_their_severity() {
+        for (number, name) in LEVELS.into_iter().enumerate() {
+            let level: LoggingLevel = serde_json::from_value(json!(name)).unwrap();
+            assert_eq!(usize::from(of(level)), number, "{name}");
+            assert_eq!(of(level), severity(name), "{name}");
+        }
+        assert_eq!(LEVELS.len(), 8);
     }
 }

@@ -166,26 +166,17 @@ pub(in crate::mcp) fn lacks(lacked: &[Capability]) -> String {
 
 /// Checks whether a client can be asked something, by its declared capabilities.
 pub(in crate::mcp) fn can(client: &ClientCapabilities, capability: Capability) -> bool {
+    let (elicitation, sampling) = (client.elicitation.as_ref(), client.sampling.as_ref());
     match capability {
         // One that says no more than `elicitation` means forms, as before pages
         // came to be.
-        Capability::ElicitationForm => client
-            .elicitation
-            .as_ref()
-            .is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none()),
-        Capability::ElicitationUrl => client
-            .elicitation
-            .as_ref()
-            .is_some_and(|elicitation| elicitation.url.is_some()),
-        Capability::Sampling => client.sampling.is_some(),
-        Capability::SamplingTools => client
-            .sampling
-            .as_ref()
-            .is_some_and(|sampling| sampling.tools.is_some()),
-        Capability::SamplingContext => client
-            .sampling
-            .as_ref()
-            .is_some_and(|sampling| sampling.context.is_some()),
+        Capability::ElicitationForm => {
+            elicitation.is_some_and(|said| said.form.is_some() || said.url.is_none())
+        }
+        Capability::ElicitationUrl => elicitation.is_some_and(|said| said.url.is_some()),
+        Capability::Sampling => sampling.is_some(),
+        Capability::SamplingTools => sampling.is_some_and(|said| said.tools.is_some()),
+        Capability::SamplingContext => sampling.is_some_and(|said| said.context.is_some()),
         Capability::Roots => client.roots.is_some(),
     }
 }
