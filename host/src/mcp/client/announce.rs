@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_protocol::ListKind;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
@@ -56,10 +57,13 @@ impl ChangedLists {
 
     /// Returns a notification for each of the lists.
     pub(in crate::mcp) fn notifications(self) -> impl Iterator<Item = Notification> + Send {
-        let tools = self.tools.then(Notification::tools_changed);
-        let prompts = self.prompts.then(Notification::prompts_changed);
-        let resources = self.resources.then(Notification::resources_changed);
-        [tools, prompts, resources].into_iter().flatten()
+        let lists = [
+            (self.tools, ListKind::Tools),
+            (self.prompts, ListKind::Prompts),
+            (self.resources, ListKind::Resources),
+        ];
+        let changed = lists.into_iter().filter(|(is_changed, _)| *is_changed);
+        changed.map(|(_, list)| Notification::list_changed(list))
     }
 }
 

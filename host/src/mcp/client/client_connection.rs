@@ -1,6 +1,6 @@
 //! Connection to a client, for what is sent to it besides answers.
 
-use dormouse_protocol::{Answer, AskError, Question};
+use dormouse_protocol::{Answer, AskError, ListKind, Question};
 use futures::future::BoxFuture;
 use rmcp::model::{ProgressToken, RequestId, SubscriptionFilter};
 use serde_json::{Map, Value, json};
@@ -86,16 +86,13 @@ impl Notification {
             .with("reason", reason)
     }
 
-    pub(in crate::mcp) fn tools_changed() -> Self {
-        Self::new("notifications/tools/list_changed")
-    }
-
-    pub(in crate::mcp) fn prompts_changed() -> Self {
-        Self::new("notifications/prompts/list_changed")
-    }
-
-    pub(in crate::mcp) fn resources_changed() -> Self {
-        Self::new("notifications/resources/list_changed")
+    /// Makes one of a list that has changed.
+    pub(in crate::mcp) fn list_changed(list: ListKind) -> Self {
+        Self::new(match list {
+            ListKind::Tools => "notifications/tools/list_changed",
+            ListKind::Prompts => "notifications/prompts/list_changed",
+            ListKind::Resources => "notifications/resources/list_changed",
+        })
     }
 
     pub(in crate::mcp) fn resource_updated(uri: &str) -> Self {

@@ -2,6 +2,7 @@
 
 use dormouse_jsonrpc::member;
 use dormouse_runtime::Arguments;
+use dormouse_text::visible::short_name;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -43,8 +44,8 @@ impl CallArguments {
             return Err(format!(
                 "`{meta_tool}` has no argument `{}`\nhint: give it {usage}: the arguments of \
                  `{}` go into `arguments`",
-                short(other),
-                short(&name)
+                short_name(other),
+                short_name(&name)
             ));
         }
         let arguments = match given.remove("arguments") {
@@ -76,11 +77,6 @@ impl CallArguments {
 
 fn no_object(meta_tool: &str) -> String {
     format!("`arguments` of `{meta_tool}` have to be an object")
-}
-
-/// Returns the beginning of a name that may have any length.
-fn short(name: &str) -> String {
-    name.chars().take(64).collect()
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use dormouse_policy::exposure::ShownMode;
+use dormouse_text::visible::short_name;
 use serde_json::{Map, Value};
 
-use super::text_argument;
+use super::{hint_at, text_argument};
 use crate::roster::{ShownTool, Snapshot};
 
 /// Most bytes of an index in a description, for clients that are not known to cut it.
@@ -16,13 +17,14 @@ const MAX_BYTES: usize = 24 << 10;
 /// Most bytes of a reply.
 const MAX_REPLY_BYTES: usize = 32 << 10;
 
-/// Returns the tools that are not listed in that mode, by their servers.
-fn by_server(snapshot: &Snapshot, mode: ShownMode) -> BTreeMap<&str, Vec<&ShownTool>> {
+/// Returns the tools that models can call and `is_meant` holds for, by their servers.
+fn by_server(
+    snapshot: &Snapshot,
+    is_meant: impl Fn(&ShownTool) -> bool,
+) -> BTreeMap<&str, Vec<&ShownTool>> {
     let mut servers: BTreeMap<&str, Vec<&ShownTool>> = BTreeMap::new();
-    for tool in snapshot.tools_for_models() {
-        if !snapshot.is_listed(tool, mode) {
-            servers.entry(tool.server()).or_default().push(tool);
-        }
+    for tool in snapshot.tools_for_models().filter(|tool| is_meant(tool)) {
+        servers.entry(tool.server()).or_default().push(tool);
     }
     servers
 }
@@ -30,7 +32,7 @@ fn by_server(snapshot: &Snapshot, mode: ShownMode) -> BTreeMap<&str, Vec<&ShownT
 /// Returns a sentence on the servers whose tools are not listed, in at most so many bytes.
 pub(super) fn servers(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>) -> String {
     let most = most.unwrap_or(MAX_BYTES);
-    let servers = by_server(snapshot, mode);
+    let servers = by_server(snapshot, |tool| !snapshot.is_listed(tool, mode));
     let counted = |with_numbers: bool| {
         let names = servers.iter().map(|(name, tools)| match with_numbers {
             true => format!("{name} ({})", tools.len()),
@@ -48,7 +50,7 @@ pub(super) fn servers(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>)
 /// where they take more, the names of the servers alone.
 pub(super) fn names(snapshot: &Snapshot, mode: ShownMode, most: Option<usize>) -> String {
     let mut text = "Servers and their tools:".to_owned();
-    for (server, tools) in by_server(snapshot, mode) {
+    for (server, tools) in by_server(snapshot, |tool| !snapshot.is_listed(tool, mode)) {
         text.push('\n');
         text.push_str(&line(server, &tools));
     }
@@ -91,11 +93,8 @@ pub(super) fn list_servers(
     if let Some(server) = wanted {
         known_server(server, snapshot)?;
     }
-    let mut servers: BTreeMap<&str, Vec<&ShownTool>> = BTreeMap::new();
-    let tools = snapshot.tools_for_models();
-    for tool in tools.filter(|tool| wanted.is_none_or(|wanted| tool.server() == wanted)) {
-        servers.entry(tool.server()).or_default().push(tool);
-    }
+    let is_meant = |tool: &ShownTool| wanted.is_none_or(|wanted| tool.server() == wanted);
+    let servers = by_server(snapshot, is_meant);
     let mut text = String::new();
     let mut left_out = Vec::new();
     for (server, tools) in servers {
@@ -124,13 +123,10 @@ pub(super) fn known_server(server: &str, snapshot: &Snapshot) -> Result<(), Stri
         return Ok(());
     }
     let near = dormouse_text::nearest::nearest(server, names.iter().copied());
-    let hint = match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let names: Vec<_> = names.into_iter().take(100).collect();
-            format!("there are `{}`", names.join("`, `"))
-        }
-    };
-    let server: String = server.chars().take(64).collect();
+    let hint = hint_at(near, || {
+        let names: Vec<_> = names.into_iter().take(100).collect();
+        format!("there are `{}`", names.join("`, `"))
+    });
+    let server = short_name(server);
     Err(format!("no server is called `{server}`\nhint: {hint}"))
 }

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use dormouse_protocol::Era;
+use dormouse_protocol::{Era, ListKind};
+use dormouse_text::visible::line_beginning;
 use serde_json::{Map, Value};
 
 use super::index_of_names::{known_server, own_name};
 use super::meta_tools::MAX_LOADED_AT_ONCE;
-use super::{names_argument, text_argument};
+use super::{MAX_REPEATED_CHARS, hint_at, names_argument, text_argument};
 use crate::mcp::client::client_connection::Notification;
 use crate::mcp::messages::request_context::RequestContext;
 use crate::mcp::server::Host;
@@ -60,11 +61,8 @@ impl Host {
                 Some(tool) => found.push(tool),
                 None => {
                     let near = names::nearest(name, of_server.iter().map(|tool| own_name(tool)));
-                    let hint = match near {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None => "`list_servers` lists its tools".to_owned(),
-                    };
-                    let name: String = name.chars().take(128).collect();
+                    let hint = hint_at(near, || "`list_servers` lists its tools".to_owned());
+                    let name = line_beginning(name, MAX_REPEATED_CHARS);
                     // Writing to a string cannot fail.
                     let _ = writeln!(text, "server `{server}` has no tool `{name}`; {hint}");
                 }
@@ -84,7 +82,7 @@ impl Host {
             // A client that is gone needs no list.
             let _ = context
                 .connection
-                .notify(Notification::tools_changed())
+                .notify(Notification::list_changed(ListKind::Tools))
                 .await;
         }
         for tool in found {

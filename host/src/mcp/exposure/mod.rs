@@ -34,6 +34,9 @@ const OTHER_OWN_TOOLS: usize = 1;
 /// Most characters that are noted of the name of a client.
 const MAX_NAME_CHARS: usize = 128;
 
+/// Most characters that are repeated of the name of a tool that there is not.
+const MAX_REPEATED_CHARS: usize = 128;
+
 impl Host {
     /// Decides how tools are shown to the agent of this host: by its client, where it has a session,
     /// and by costs alone where it has none, because all such agents are shown the same.
@@ -133,6 +136,11 @@ fn has_meta_tools(snapshot: &Snapshot, mode: ShownMode) -> bool {
 /// Returns the result of a call that could not be made, for a model to read.
 pub(in crate::mcp) fn failed(why: String) -> Answer {
     json!({ "content": [{ "type": "text", "text": why }], "isError": true }).into()
+}
+
+/// Returns a hint at the name that was probably meant, or else another one.
+fn hint_at(near: Option<&str>, or_else: impl FnOnce() -> String) -> String {
+    near.map_or_else(or_else, |near| format!("did you mean `{near}`?"))
 }
 
 /// Returns an argument of a meta tool that is a text.

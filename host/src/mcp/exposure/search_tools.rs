@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use dormouse_policy::exposure::ShownMode;
+use dormouse_text::visible::line_beginning;
 use serde_json::{Map, Value};
 
 use super::index_of_names::{known_server, servers};
-use super::{names_argument, text_argument};
+use super::{MAX_REPEATED_CHARS, hint_at, names_argument, text_argument};
 use crate::roster::{AFTER_FOUND_TOOLS, ShownTool, Snapshot, names};
 
 /// Hits of a search that names no limit.
@@ -127,10 +128,9 @@ pub(super) fn describe(
 fn unknown(name: &str, snapshot: &Snapshot) -> String {
     let known = snapshot.tools_for_models();
     let near = names::nearest(name, known.map(|tool| tool.name.as_str()));
-    let hint = match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`search_tools` finds tools by what they do".to_owned(),
-    };
-    let name: String = name.chars().take(128).collect();
+    let hint = hint_at(near, || {
+        "`search_tools` finds tools by what they do".to_owned()
+    });
+    let name = line_beginning(name, MAX_REPEATED_CHARS);
     format!("Unknown tool: `{name}`\nhint: {hint}")
 }

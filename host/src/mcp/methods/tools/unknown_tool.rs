@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dormouse_catalog::What;
 use dormouse_config::name::META_TOOLS;
+use dormouse_text::visible::line_beginning;
 
 use crate::mcp::messages::error_object::ErrorObject;
 use crate::roster::{Server, Snapshot, names};
@@ -13,10 +14,7 @@ use crate::store::Gated;
 /// known to have such a tool.
 pub(super) fn unknown(name: &str, snapshot: &Snapshot) -> ErrorObject {
     // A name is the agent's to choose, at any length; an answer need not repeat it.
-    let mut said: String = name.chars().take(128).collect();
-    if said.len() < name.len() {
-        said.push('…');
-    }
+    let said = line_beginning(name, 128);
     let known = snapshot.tools_for_models();
     let near = names::nearest(name, known.map(|tool| tool.name.as_str()));
     let near = near.map(|near| format!("hint: did you mean `{near}`?"));
