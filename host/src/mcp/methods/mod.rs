@@ -9,6 +9,5 @@ pub(in crate::mcp) mod prompts;
 pub(in crate::mcp) mod resources;
 pub(in crate::mcp) mod result;
 pub(in crate::mcp) mod self_description;
-pub(in crate::mcp) mod subscriptions;
 pub(in crate::mcp) mod tools;
 pub(in crate::mcp) mod trust_tool;
