@@ -38,8 +38,9 @@ fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
     servers.map(|(name, _)| name.clone()).collect()
 }
 
-/// Returns the tool of a call by its name: the tool shown under it, or else that of a page: of a
-/// server whose pages the client has `read`, or of any where that is not known.
+/// Returns the tool of a call by its name, which may be a page's: the tool `shown` under it that a
+/// project has, or else that of a page: of a server whose pages the client has `read`, or of any where
+/// that is not known.
 ///
 /// None where the call could be from another server's page: that of a server with a tool of that
 /// name which is not shown (left out, or not approved), or of a server that is gone. None also
@@ -47,16 +48,12 @@ fn servers_with_pages(snapshot: &Snapshot) -> BTreeSet<String> {
 /// a tool of Dormouse's own.
 pub(in crate::mcp) fn meant_tool<'s>(
     name: &str,
+    shown: Option<&'s ShownTool>,
     read: Option<&ReadPages>,
     roster: &Roster,
     snapshot: &'s Snapshot,
     listed: &ListedTools,
 ) -> Option<&'s ShownTool> {
-    let shown = snapshot.find(name);
-    // An agent means what it is shown, but for what a project has put in the way of a page.
-    if let Some(shown) = shown.filter(|shown| !snapshot.is_of_project(shown.server())) {
-        return Some(shown);
-    }
     // A session may take it for one of Dormouse's own, whatever it is in this mode.
     if META_TOOLS.contains(&name) {
         return None;

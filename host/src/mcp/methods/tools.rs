@@ -60,7 +60,11 @@ impl Host {
         let answer = match meta_tool {
             None => return self.call_server_tool(call, None, context).await,
             Some(MetaTool::CallTool(access)) => {
-                match CallArguments::take(&call.name, call.arguments.values, &context.request.original) {
+                match CallArguments::take(
+                    &call.name,
+                    call.arguments.values,
+                    &context.request.original,
+                ) {
                     Ok(inner) => {
                         let call = NamedParams {
                             name: inner.name,
@@ -121,7 +125,12 @@ impl Host {
         let snapshot = self.snapshot();
         let read = self.session.is_some().then_some(&self.pages);
         let (listed, client) = self.listed_by(context);
-        let shown = pages::meant_tool(&name, read, &self.common.roster, &snapshot, listed);
+        let shown = snapshot.find(&name);
+        // An agent means what it is shown, but for what a project has put in the way of a page.
+        let shown = match shown.filter(|shown| !snapshot.is_of_project(shown.server())) {
+            None => pages::meant_tool(&name, shown, read, &self.common.roster, &snapshot, listed),
+            of_user => of_user,
+        };
         // A session that still lists the tool that connects a server calls that, and nothing else.
         let discovered = match shown {
             None => snapshot.discovered(&name),
