@@ -81,30 +81,24 @@ async fn converse<R, W>(
     let mut first = None;
     loop {
         let (over, ending) = (CancellationToken::new(), CancellationToken::new());
+        let host = Arc::new(Host::new(common.clone(), Some(session.id()), over, ending));
         let closed = CancellationToken::new();
-        let host = Host::new(
-            common.clone(),
-            Some(session.id()),
-            over.clone(),
-            ending.clone(),
-        );
         let mut conversation = Conversation {
-            host: Arc::new(host),
+            host: host.clone(),
             client: client.clone(),
             agreed: Agreed::Nothing,
             ready: ready.clone(),
-            over: over.clone(),
             closed: closed.clone(),
         };
         let next = tokio::select! {
             next = conversation.run(&mut input, first) => next,
             // Whoever closed its end and does not read any more gets no more.
-            () = end(&over, &ending, &closed) => None,
+            () = end(&host, &closed) => None,
             () = stop.cancelled() => None,
             () = client.gone.cancelled() => None,
         };
-        over.cancel();
-        ending.cancel();
+        host.closed.cancel();
+        host.ending.cancel();
         if next.is_none() {
             // A client that reads nothing would be waited for.
             let _ = tokio::time::timeout(FLUSH_TIMEOUT, client.close()).await;
@@ -116,10 +110,10 @@ async fn converse<R, W>(
 
 /// Ends the calls of a conversation that is over, by and by. Returns when the agent reads their
 /// answers no longer.
-async fn end(over: &CancellationToken, ending: &CancellationToken, closed: &CancellationToken) {
-    over.cancelled().await;
+async fn end(host: &Host, closed: &CancellationToken) {
+    host.closed.cancelled().await;
     tokio::time::sleep(GRACE).await;
-    ending.cancel();
+    host.ending.cancel();
     closed.cancelled().await;
     tokio::time::sleep(FLUSH_TIMEOUT).await;
 }
@@ -130,8 +124,6 @@ struct Conversation<W> {
     client: Arc<StdioClient<W>>,
     agreed: Agreed,
     ready: CancellationToken,
-    /// Cancelled when no more messages come.
-    over: CancellationToken,
     /// Cancelled when the input ends.
     closed: CancellationToken,
 }
@@ -165,7 +157,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
                 Incoming::Refused(..) | Incoming::Nothing => {}
             }
         }
-        self.over.cancel();
+        self.host.closed.cancel();
         self.closed.cancel();
         self.client.settled().await;
         None
@@ -173,7 +165,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Conversation<W> {
 
     /// Waits until all other requests are answered, because the client shakes hands after all.
     async fn left(&self, mut handshake: Box<ClientRequest>) -> Box<ClientRequest> {
-        self.over.cancel();
+        self.host.closed.cancel();
         self.client.in_flight.end(&handshake.id);
         // Whoever has not ended by then never will.
         let _ = tokio::time::timeout(LEAVING, self.client.in_flight.all_ended()).await;

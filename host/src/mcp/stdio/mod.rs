@@ -4,7 +4,6 @@ mod backlog;
 mod batch;
 mod client;
 mod conversation;
-mod in_flight;
 pub(super) mod input;
 mod output;
 mod streams;
