@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserializer as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The first items of an array, each as it is written.
@@ -19,10 +19,12 @@ pub struct Items<'a> {
 /// # Errors
 /// The text is not JSON, or something else than an array.
 pub fn items(text: &str, limit: usize) -> serde_json::Result<Items<'_>> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let items = First(limit).deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(items)
+    let (mut items, mut left_out) = (Vec::new(), 0);
+    each_item(text, |item| match items.len() < limit {
+        true => items.push(item),
+        false => left_out += 1,
+    })?;
+    Ok(Items { items, left_out })
 }
 
 /// Calls a function with each item of an array, as it is written. No item is kept.
@@ -32,19 +34,11 @@ pub fn items(text: &str, limit: usize) -> serde_json::Result<Items<'_>> {
 /// mistake.
 pub fn each_item<'a>(text: &'a str, each: impl FnMut(&'a str)) -> serde_json::Result<()> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    Each(each).deserialize(&mut deserializer)?;
+    deserializer.deserialize_seq(Each(each))?;
     deserializer.end()
 }
 
 struct Each<F>(F);
-
-impl<'de, F: FnMut(&'de str)> DeserializeSeed<'de> for Each<F> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
 
 impl<'de, F: FnMut(&'de str)> Visitor<'de> for Each<F> {
     type Value = ();
@@ -58,40 +52,6 @@ impl<'de, F: FnMut(&'de str)> Visitor<'de> for Each<F> {
             (self.0)(item.get());
         }
         Ok(())
-    }
-}
-
-struct First(usize);
-
-impl<'de> DeserializeSeed<'de> for First {
-    type Value = Items<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Items<'de>, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for First {
-    type Value = Items<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Items<'de>, A::Error> {
-        let mut items = Vec::new();
-        while items.len() < self.0 {
-            let Some(item) = all.next_element::<&'de RawValue>()? else {
-                let left_out = 0;
-                return Ok(Items { items, left_out });
-            };
-            items.push(item.get());
-        }
-        let mut left_out = 0;
-        while all.next_element::<IgnoredAny>()?.is_some() {
-            left_out += 1;
-        }
-        Ok(Items { items, left_out })
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -139,11 +139,10 @@ impl<'a> Envelope<'a> {
     pub fn read(text: &'a str, limits: &MessageLimits) -> Result<Self, Box<Unreadable<'a>>> {
         let mut problem = None;
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let seed = EnvelopeReader {
+        let read = deserializer.deserialize_map(EnvelopeReader {
             limits,
             problem: &mut problem,
-        };
-        let read = seed.deserialize(&mut deserializer);
+        });
         let read = read.and_then(|envelope| deserializer.end().map(|()| envelope));
         let envelope = match read {
             Ok(envelope) => envelope,
@@ -255,14 +254,6 @@ impl<'a> Message<'a> {
 struct EnvelopeReader<'l> {
     limits: &'l MessageLimits,
     problem: &'l mut Option<MessageError>,
-}
-
-impl<'de> DeserializeSeed<'de> for EnvelopeReader<'_> {
-    type Value = Envelope<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
 }
 
 impl<'de> Visitor<'de> for EnvelopeReader<'_> {

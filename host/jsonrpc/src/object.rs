@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use serde::de::DeserializeSeed as _;
+use serde::de::Deserializer as _;
 
-use crate::text::quoted;
+use crate::text::{quoted, unquoted};
 
 mod member_value;
 mod pairs;
@@ -83,11 +83,10 @@ impl<'a> Object<'a> {
     pub fn parse(text: &'a str, limit: usize) -> Result<Self, ObjectError> {
         let mut too_many = false;
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let seed = Pairs {
+        let pairs = deserializer.deserialize_map(Pairs {
             limit,
             too_many: &mut too_many,
-        };
-        let pairs = seed.deserialize(&mut deserializer);
+        });
         let pairs = pairs.and_then(|pairs| deserializer.end().map(|()| pairs));
         let pairs = match pairs {
             Ok(pairs) => pairs,
@@ -364,18 +363,6 @@ fn made<'a>(name: &str, value: Cow<'a, str>) -> Member<'a> {
         is_removed: false,
         earlier: None,
     }
-}
-
-/// Removes the quotes and escapes of a name; one that is no Unicode keeps its escapes.
-fn unquoted(text: &str) -> Cow<'_, str> {
-    let inner = text
-        .strip_prefix('"')
-        .and_then(|text| text.strip_suffix('"'))
-        .unwrap_or(text);
-    if !inner.contains('\\') {
-        return Cow::Borrowed(inner);
-    }
-    serde_json::from_str(text).map_or(Cow::Borrowed(inner), Cow::Owned)
 }
 
 #[cfg(test)]

@@ -17,6 +17,18 @@ pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Removes the quotes and escapes of a name; one that is no Unicode keeps its escapes.
+pub(crate) fn unquoted(text: &str) -> Cow<'_, str> {
+    let inner = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(text);
+    if !inner.contains('\\') {
+        return Cow::Borrowed(inner);
+    }
+    serde_json::from_str(text).map_or(Cow::Borrowed(inner), Cow::Owned)
+}
+
 /// Removes line breaks from a JSON text, which has them between its tokens only: inside of strings
 /// they are escaped.
 #[must_use]

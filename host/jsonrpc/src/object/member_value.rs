@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::unquoted;
+use crate::text::unquoted;
 
 /// Returns the text of a member's value in the object that `text` is.
 #[must_use]
@@ -14,7 +14,7 @@ pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         return None;
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    Last(name).deserialize(&mut deserializer).ok()?
+    deserializer.deserialize_map(Last(name)).ok()?
 }
 
 /// Shortest text, in bytes, of which reading takes longer than preparing to look for a name in it.
@@ -37,14 +37,6 @@ fn may_have(text: &str, name: &str) -> bool {
 
 /// Reads the last value of a name, and passes over everything else.
 struct Last<'n>(&'n str);
-
-impl<'de> DeserializeSeed<'de> for Last<'_> {
-    type Value = Option<&'de str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
 
 impl<'de> Visitor<'de> for Last<'_> {
     type Value = Option<&'de str>;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Reads the names and values of an object, up to a number.
@@ -10,14 +10,6 @@ pub(super) struct Pairs<'l> {
     pub(super) limit: usize,
     /// Whether the object has more members.
     pub(super) too_many: &'l mut bool,
-}
-
-impl<'de> DeserializeSeed<'de> for Pairs<'_> {
-    type Value = Vec<(&'de RawValue, &'de RawValue)>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
 }
 
 impl<'de> Visitor<'de> for Pairs<'_> {
