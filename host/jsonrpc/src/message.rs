@@ -7,6 +7,7 @@ use std::fmt;
 use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::text::unquoted;
 use crate::{
     INVALID_REQUEST, MessageLimits, PARSE_ERROR, RequestId, StructureError, check_structure,
     is_json,
@@ -266,8 +267,8 @@ impl<'de> Visitor<'de> for EnvelopeReader<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut envelope = Envelope::default();
         let mut others: HashSet<Cow<'de, str>> = HashSet::new();
-        while let Some((Name(name), value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
-            let value = value.get();
+        while let Some((name, value)) = map.next_entry::<&'de RawValue, &'de RawValue>()? {
+            let (name, value) = (unquoted(name.get()), value.get());
             let is_first = match &*name {
                 "jsonrpc" => envelope.version.replace(value).is_none(),
                 "id" => envelope.id.replace(RequestId::new(value)).is_none(),
@@ -288,22 +289,6 @@ impl<'de> Visitor<'de> for EnvelopeReader<'_> {
             }
         }
         Ok(envelope)
-    }
-}
-
-/// Name of a member, borrowed where possible. One that is no Unicode keeps its escapes.
-struct Name<'a>(Cow<'a, str>);
-
-impl<'de> serde::Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written: &'de RawValue = serde::Deserialize::deserialize(deserializer)?;
-        let written = written.get();
-        let inner = written.trim_matches('"');
-        if !inner.contains('\\') {
-            return Ok(Self(Cow::Borrowed(inner)));
-        }
-        let meant = serde_json::from_str(written);
-        Ok(Self(meant.map_or(Cow::Borrowed(inner), Cow::Owned)))
     }
 }
 
