@@ -10,9 +10,8 @@ use wasmtime::component::{Instance, Val};
 use wasmtime::{Store, Trap, UpdateDeadline};
 use wasmtime_wasi::I32Exit;
 
-use super::Instances;
-use super::converted_result::{ConvertedResult, fits};
 use super::guest_function::GuestFunction;
+use super::{ConvertedResult, Instances, fits};
 use crate::call::{Call, Pace};
 use crate::engine::InstanceOrigin;
 use crate::error::Cause;

@@ -1,6 +1,5 @@
 //! Instances of one server: a fresh one for each call, or one for each session.
 
-mod converted_result;
 mod guest_function;
 mod instance;
 mod kept_instances;
@@ -21,11 +20,14 @@ use self::kept_instances::{KeptInstances, WaitingCall};
 use crate::call::{Call, Pace};
 use crate::error::Cause;
 use crate::loader::{LoadedComponent, Loader};
-use crate::memory::{InstanceMemory, ReclaimableInstances, ServerMemory};
+use crate::memory::{InstanceMemory, ReclaimableInstances, ServerCharge, ServerMemory};
 use crate::request::CheckedParams;
 use crate::sandbox::GivenSecrets;
 use crate::schemas;
 use crate::target::Target;
+
+/// Largest result, in bytes as JSON, that is passed on as values.
+const MAX_VALUES_BYTES: u64 = 64 << 10;
 
 /// Instances of one server.
 pub(super) struct Instances {
@@ -176,6 +178,52 @@ impl Instances {
             Arc::clone(&pace.waits_for_memory),
         );
         Live::start(self, loaded, origin, place, memory).await
+    }
+}
+
+/// A guest's result, converted to MCP, that has not been written.
+struct ConvertedResult {
+    answer: Answer,
+    /// Size of what the guest returned, as JSON, in bytes: a lower bound.
+    size: u64,
+    /// Memory that counts until it is written.
+    charge: ServerCharge,
+}
+
+impl ConvertedResult {
+    /// Writes the result if it is long, as values take many times the memory of text. An instance
+    /// that is no longer needed should have gone by then.
+    ///
+    /// # Errors
+    /// It is larger than it may be.
+    fn written(mut self, target: &Target) -> Result<Answer, Cause> {
+        // The length of text is known.
+        if self.size > MAX_VALUES_BYTES {
+            self.answer.write();
+        }
+        let size = self.answer.size();
+        fits(size, target)?;
+        if size > MAX_VALUES_BYTES {
+            self.answer.write();
+        }
+        drop(self.charge);
+        Ok(self.answer)
+    }
+}
+
+/// Checks the size of a result as JSON, in bytes.
+///
+/// # Errors
+/// It is larger than the target's limit.
+fn fits(size: u64, target: &Target) -> Result<(), Cause> {
+    let limit = target.limits.result;
+    match size > limit {
+        true => Err(Cause::ResultTooLarge {
+            server: target.server.clone(),
+            size,
+            limit,
+        }),
+        false => Ok(()),
     }
 }
 
