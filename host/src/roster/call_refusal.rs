@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use dormouse_policy::exposure::ToolAccess;
+
 /// Reason why a tool is not called, or why its call does not go on: for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRefusal {
@@ -42,4 +44,30 @@ impl fmt::Display for CallRefusal {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the reason why a tool is not called by the tool that was used for it: clients decide by
+/// that one's hints what their user is asked.
+#[must_use]
+pub fn wrong_access(name: &str, needed: ToolAccess, used: ToolAccess) -> CallRefusal {
+    let does = match needed {
+        ToolAccess::Read => "only reads",
+        ToolAccess::Write => "changes something, and destroys nothing",
+        ToolAccess::Destructive => "may change or remove anything",
+    };
+    CallRefusal::new(
+        format!("`{name}`"),
+        format!("it {does}, and `{}` is not for that", used.call_tool()),
+        Some(&format!("call it by `{}`", needed.call_tool())),
+    )
+}
+
+/// Returns the reason why a tool is not called by one of Dormouse's own, which models use.
+#[must_use]
+pub fn not_for_models(name: &str) -> CallRefusal {
+    CallRefusal::new(
+        format!("`{name}`"),
+        "its server declares that it is not for models",
+        Some("the server's own page calls it, or a person by `dormouse call`"),
+    )
 }

@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use dormouse_policy::exposure::ToolAccess;
-use dormouse_runtime::{Arguments, CallCondition};
+use dormouse_runtime::CallCondition;
 use dormouse_text::visible::short_name;
 use futures::FutureExt as _;
 use parking_lot::Mutex;
 
-use super::agent_calls::{AgentCall, not_for_models, wrong_access};
 use super::approval::{CallToConfirm, JudgedTool, unanswered};
-use super::{CallContext, CallRefusal, NoSuchTool, Roster};
+use super::call_refusal::{not_for_models, wrong_access};
+use super::{AgentCall, CallContext, CallRefusal, NoSuchTool, Roster};
 use crate::store::is_for_models;
 
 /// Call of a tool, with what decides whether it goes on.
@@ -22,24 +21,12 @@ pub(super) struct CallUnderRules {
     pub(super) tool: String,
     /// The profile that its agent has named, if any.
     profile: Option<Arc<str>>,
-    /// The agent's part of it; none where a person calls, who is not asked whether they do.
-    agent: Option<CallOfAgent>,
+    /// The agent's part of it, with the arguments as its user is shown them; none where a person calls,
+    /// who is not asked whether they do.
+    agent: Option<AgentCall>,
     decided: Mutex<DecidedCall>,
     /// Turn in which it is decided whether it goes on: parts of it may go on at the same time.
     turn: tokio::sync::Mutex<()>,
-}
-
-/// Agent's part of a call.
-struct CallOfAgent {
-    /// The agent's name for the tool.
-    name: String,
-    /// Access that the tool may have at most.
-    called_as: Option<ToolAccess>,
-    /// Whether it is of Dormouse's own tool that connects the server, as the agent was told.
-    is_discover: bool,
-    /// The arguments, of which its user is shown the text where there is one: the values are left out
-    /// then.
-    arguments: Arguments,
 }
 
 /// Decisions on a call until now.
@@ -54,23 +41,12 @@ struct DecidedCall {
 }
 
 impl CallUnderRules {
-    /// Makes the call of an agent.
-    pub(super) fn of_agent(call: &AgentCall<'_>, context: &CallContext) -> Self {
-        let arguments = match &call.arguments.text {
-            Some(text) => Arguments {
-                text: Some(text.clone()),
-                ..Arguments::default()
-            },
-            None => call.arguments.clone(),
-        };
+    /// Makes the call of an agent, by the names of a server and of its tool. Of its arguments, those are
+    /// left that its user is shown.
+    pub(super) fn of_agent(names: (&str, &str), call: AgentCall, context: &CallContext) -> Self {
         Self {
-            agent: Some(CallOfAgent {
-                name: call.name.to_owned(),
-                called_as: call.called_as,
-                is_discover: call.is_discover,
-                arguments,
-            }),
-            ..Self::of_person((call.server, call.tool), context)
+            agent: Some(call),
+            ..Self::of_person(names, context)
         }
     }
 

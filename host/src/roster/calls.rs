@@ -1,19 +1,46 @@
 //! Calls of tools.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use dormouse_policy::exposure::HiddenBy;
-use dormouse_protocol::{Answer, attribution};
+use dormouse_catalog::ListedTool;
+use dormouse_policy::exposure::{HiddenBy, ToolAccess};
+use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
-use serde_json::{Value, json};
 
 use super::all_tool_names::AllToolNames;
 use super::approval::JudgedTool;
 use super::call_under_rules::CallUnderRules;
 use super::error::tool_error;
-use super::server::signatures;
 use super::{CallContext, NoSuchTool, OfferRefusal, Roster, Server};
+
+/// Call of a tool by an agent, besides the names of the tool and of its server.
+#[derive(Debug)]
+pub struct AgentCall {
+    /// The agent's name for the tool.
+    pub name: String,
+    /// Arguments.
+    pub arguments: Arguments,
+    /// Access that the tool may have at most, because it is called by one of Dormouse's own that
+    /// says no more of itself.
+    pub called_as: Option<ToolAccess>,
+    /// Whether it is Dormouse's own tool that connects the server, as the agent was told.
+    pub is_discover: bool,
+}
+
+impl AgentCall {
+    /// Takes the arguments, and leaves what the agent's user is shown of them: the text alone, where
+    /// there is one.
+    fn take_arguments(&mut self) -> Arguments {
+        let shown = match &self.arguments.text {
+            Some(text) => Arguments {
+                text: Some(text.clone()),
+                ..Arguments::default()
+            },
+            None => self.arguments.clone(),
+        };
+        std::mem::replace(&mut self.arguments, shown)
+    }
+}
 
 /// Returns the text for a model beside the refusal of a tool that it is shown as its user has
 /// approved it, and whose definition has changed since. The model may have called it by the old
@@ -53,11 +80,96 @@ impl Roster {
         self.call_under_rules(call, arguments, context).await
     }
 
+    /// Calls a tool as [`Self::call`] does, for an agent: not by a tool of Dormouse's own that is for
+    /// less than the tool may do, and not before its user has agreed where `confirm` has them asked.
+    /// What the tool may do is judged as its server says now: one that sleeps is started before, and
+    /// its user has approved what has changed of it, so that nobody is asked about what a tool was.
+    ///
+    /// # Errors
+    /// The errors of [`Self::call`].
+    pub async fn call_for_agent(
+        &self,
+        server: &str,
+        tool: &str,
+        mut call: AgentCall,
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
+        let found = self.current(server)?;
+        let arguments = call.take_arguments();
+        let (called_as, is_discover) = (call.called_as, call.is_discover);
+        let ruled = Arc::new(CallUnderRules::of_agent((server, tool), call, &context));
+        if is_discover && !found.is_discover(tool) {
+            return Ok(tool_error(ruled.has_changed().to_string()).into());
+        }
+        // Nothing is started, and nobody asked, for what no agent may call.
+        self.check_rules(&found, tool, ruled.profile())?;
+        let is_judged = called_as.is_some() || self.snapshot().asks_about_calls(server);
+        // One of Dormouse's own only reads, whatever an upstream has under that name.
+        if is_judged
+            && !found.is_discover(tool)
+            && let Err(why) = self.judge(&ruled, &context).await?
+        {
+            return Ok(tool_error(why).into());
+        }
+        self.call_under_rules(ruled, arguments, context).await
+    }
+
+    /// Judges a call by its tool, once that is known: a text for the model where it is not to be made.
+    async fn judge(
+        &self,
+        call: &CallUnderRules,
+        context: &CallContext,
+    ) -> Result<Result<(), String>, OfferRefusal> {
+        // Nothing is started for what would be refused as it is known already.
+        if let Some(why) = self.refused_at_once(call.to_confirm(), context) {
+            return Ok(Err(why.to_string()));
+        }
+        let (server, tool) = (&call.server, &call.tool);
+        if let Err(why) = self.update_tool(server, tool, context).await? {
+            return Ok(Err(why));
+        }
+        if let Err(why) = self.check_call(call)? {
+            return Ok(Err(why.to_string()));
+        }
+        // What is given to its plugin is no change of a tool that was judged before.
+        let found = self.server(server)?;
+        if let Err(why) = self.with_inputs(&found, context).await {
+            return Ok(Err(why));
+        }
+        let may = self.may_go_on(call, context).await?;
+        Ok(may.map_err(|why| why.to_string()))
+    }
+
+    /// Learns what a tool is now, and has its user approve it where that is up to them: a text for the
+    /// model where it cannot be called.
+    async fn update_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        context: &CallContext,
+    ) -> Result<Result<(), String>, OfferRefusal> {
+        let mut found = self.current(server)?;
+        // A function of a component's own is what the component declares of it; anything else that it
+        // declares is its upstream's, and becomes more careful with that.
+        let is_own = || found.declared_tool(tool).is_some_and(ListedTool::is_typed);
+        if found.config().bridge().is_some() && !is_own() {
+            if let Err(why) = found.connect(self, context.clone()).await {
+                let why = format!("tool `{tool}` of server `{server}` was not called: {why}");
+                return Ok(Err(why));
+            }
+            found = self.server(server)?;
+        }
+        if found.hidden().any(|hidden| hidden == tool) {
+            return Ok(self.admit_tool(server, tool, &context.listener).await);
+        }
+        Ok(Ok(()))
+    }
+
     /// Makes a call as [`Self::call`] does, as long as it may go on.
     ///
     /// # Errors
     /// The errors of [`Self::call`].
-    pub(super) async fn call_under_rules(
+    async fn call_under_rules(
         &self,
         call: Arc<CallUnderRules>,
         arguments: Arguments,
@@ -173,45 +285,5 @@ impl Roster {
         }
         self.refresh(None);
         Ok(self.server(server)?)
-    }
-
-    /// Connects a server's upstream if nothing is known of it, and returns a text on its tools: of one
-    /// that is known, by what is known. What rules of exposure hide from an agent of that profile, or of
-    /// none, it does not tell.
-    pub(super) async fn discover(
-        &self,
-        server: &Arc<Server>,
-        profile: Option<&str>,
-        context: CallContext,
-    ) -> Value {
-        let name = &server.config().name;
-        if server.is_unknown()
-            && let Err(why) = server.connect(self, context).await
-        {
-            return tool_error(format!("server `{name}` could not be connected: {why}"));
-        }
-        if let Some(why) = self.not_kept(name) {
-            return tool_error(why);
-        }
-        // As it is now: the server has been connected since, and a profile may have become another one.
-        let view = self.view(profile);
-        let Some(found) = view.servers().get(name) else {
-            return tool_error(format!("server `{name}` is gone"));
-        };
-        // By the names under which agents see them: others' and Dormouse's own are no names of it.
-        let tools = view.tools_for_models();
-        let tools = tools.filter(|tool| tool.server() == name && !found.is_discover(tool.tool()));
-        let names: HashMap<&str, &str> = tools.map(|tool| (tool.tool(), &*tool.name)).collect();
-        let shown = |tool: &str| names.get(tool).map(|name| (*name).to_owned());
-        let mut text = match found.listed() {
-            Some(listing) => signatures(name, listing, shown),
-            None => format!("server `{name}` is disabled"),
-        };
-        let mut instructions = view.instructions();
-        if let Some((_, instructions)) = instructions.find(|(server, _)| *server == name.as_str()) {
-            text.push_str("\n\nIts instructions:\n");
-            text.push_str(&attribution::message(name, instructions));
-        }
-        json!({ "content": [{ "type": "text", "text": text }] })
     }
 }

@@ -1,7 +1,6 @@
 //! Servers as they are now: their configuration, declarations and slots, kept together and kept up
 //! to date while the files behind them change.
 
-mod agent_calls;
 mod all_tool_names;
 mod approval;
 mod asks;
@@ -12,6 +11,7 @@ mod changes;
 pub(crate) mod client_meta;
 mod configuration;
 mod context;
+mod discovery;
 mod error;
 mod exposure;
 pub mod names;
@@ -46,12 +46,12 @@ use dormouse_text::visible::visible_path;
 use dormouse_upstream::{Connector, Reaction};
 use parking_lot::{Mutex, RwLock};
 
-pub use agent_calls::{AgentCall, not_for_models, wrong_access};
 use approval::{AnsweredInputs, CallDecisions, PluginGrants, Questions};
 pub use approval::{
     ApprovalOutcome, Gone, RevokedAnswers, RevokedFolder, counts, difference, gone_told,
 };
-pub use call_refusal::CallRefusal;
+pub use call_refusal::{CallRefusal, not_for_models, wrong_access};
+pub use calls::AgentCall;
 pub use changes::{Changes, Numbers};
 use configuration::configured;
 pub use configuration::folders;

@@ -201,14 +201,14 @@ impl Host {
                 context,
                 move |roster, request, call| async move {
                     let agent_call = AgentCall {
-                        server: &request.server,
-                        tool: &called_tool,
-                        name: &request.key,
+                        name: request.key,
                         arguments: request.arguments,
                         called_as,
                         is_discover,
                     };
-                    let answer = roster.call_for_agent(agent_call, call).await;
+                    let answer = roster
+                        .call_for_agent(&request.server, &called_tool, agent_call, call)
+                        .await;
                     answer.map_err(|refused| match refused {
                         // It has gone since it was found.
                         OfferRefusal::NotFound(why) => ErrorObject::invalid_params(why),

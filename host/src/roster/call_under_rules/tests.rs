@@ -2,6 +2,7 @@ use std::future::{pending, ready};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_protocol::{Answer, AskError, Capability, Listener, Question};
+use dormouse_runtime::Arguments;
 use futures::future::{BoxFuture, join};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -57,14 +58,12 @@ fn call(
         listener: asked.clone(),
     };
     let call = AgentCall {
-        server: "a",
-        tool: "add",
-        name: "a__add",
+        name: "a__add".to_owned(),
         arguments: Arguments::default(),
         called_as: None,
         is_discover,
     };
-    let call = Arc::new(CallUnderRules::of_agent(&call, &context));
+    let call = Arc::new(CallUnderRules::of_agent(("a", "add"), call, &context));
     (call, asked, context)
 }
 
