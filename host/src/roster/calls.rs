@@ -105,12 +105,13 @@ impl Roster {
         self.check_rules(&found, tool, ruled.profile())?;
         let is_judged = called_as.is_some() || self.snapshot().asks_about_calls(server);
         // One of Dormouse's own only reads, whatever an upstream has under that name.
-        if is_judged
-            && !found.is_discover(tool)
-            && let Err(why) = self.judge(&ruled, &context).await?
-        {
+        if !is_judged || found.is_discover(tool) {
+            return self.call_allowed(found, ruled, arguments, context).await;
+        }
+        if let Err(why) = self.judge(&ruled, &context).await? {
             return Ok(tool_error(why).into());
         }
+        // It may have waited for its user, or for its server.
         self.call_under_rules(ruled, arguments, context).await
     }
 
@@ -175,9 +176,21 @@ impl Roster {
         arguments: Arguments,
         context: CallContext,
     ) -> Result<Answer, OfferRefusal> {
+        let found = self.current(&call.server)?;
+        self.check_rules(&found, &call.tool, call.profile())?;
+        self.call_allowed(found, call, arguments, context).await
+    }
+
+    /// Makes a call that no rule forbids now, of a server as it is on disk now. Where anything is waited
+    /// for before the tool is called, the rules are checked again.
+    async fn call_allowed(
+        &self,
+        mut found: Arc<Server>,
+        call: Arc<CallUnderRules>,
+        arguments: Arguments,
+        context: CallContext,
+    ) -> Result<Answer, OfferRefusal> {
         let (server, tool) = (&*call.server, &*call.tool);
-        let mut found = self.current(server)?;
-        self.check_rules(&found, tool, call.profile())?;
         if found.is_discover(tool) {
             let profile = call.profile();
             return Ok(self.discover(&found, profile, context).await.into());
