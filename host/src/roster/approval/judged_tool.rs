@@ -77,12 +77,17 @@ impl JudgedTool {
         if self.component.is_some() && self.component != now.component {
             return self.launch == now.launch && self.access >= now.access;
         }
-        let given = self.given.clone();
-        *self
-            == Self {
-                given,
-                ..now.clone()
-            }
+        let Self {
+            access,
+            declaration,
+            launch,
+            component,
+            given: _,
+        } = now;
+        self.access == *access
+            && self.declaration == *declaration
+            && self.launch == *launch
+            && self.component == *component
     }
 }
 
