@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::de::Deserializer as _;
 
+use crate::MessageLimits;
 use crate::text::{quoted, unquoted};
 
 mod member_value;
@@ -23,10 +24,12 @@ const INDEXED_FROM: usize = 16;
 /// Text that is not edited stays byte for byte as it was written. Of several members of one name
 /// the last one counts, as everywhere. Finding, setting and removing a member takes constant time,
 /// whatever the number of members; reading and writing take time in proportion to the text.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Object<'a> {
     /// Text that the object was read from.
     text: &'a str,
+    /// Most members that an object in it may have to be edited.
+    limit: usize,
     /// Members put before all others, the last one first.
     first: Vec<Member<'a>>,
     members: Vec<Member<'a>>,
@@ -65,17 +68,36 @@ pub enum ObjectError {
     },
 }
 
+impl Default for Object<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<'a> Object<'a> {
     /// Makes an object without members.
     #[must_use]
     pub fn new() -> Self {
         Self {
             text: "{}",
-            ..Self::default()
+            limit: MessageLimits::default().members,
+            first: Vec::new(),
+            members: Vec::new(),
+            index: None,
+            is_changed: false,
         }
     }
 
-    /// Reads an object from its text.
+    /// Reads an object from its text, with as many members as objects of messages may have.
+    ///
+    /// # Errors
+    /// The text is not JSON, is something else than an object, or has more members.
+    pub fn read(text: &'a str) -> Result<Self, ObjectError> {
+        Self::parse(text, MessageLimits::default().members)
+    }
+
+    /// Reads an object from its text. Of objects in it, those can be edited that have no more members
+    /// either.
     ///
     /// # Errors
     /// The text is not JSON, is something else than an object, or has more than `limit`
@@ -95,6 +117,7 @@ impl<'a> Object<'a> {
         };
         let mut object = Self {
             text,
+            limit,
             ..Self::new()
         };
         if pairs.len() >= INDEXED_FROM {
@@ -230,14 +253,13 @@ impl<'a> Object<'a> {
     /// that is no object is replaced by one.
     ///
     /// # Errors
-    /// The inner object has more than `limit` members.
+    /// The inner object has more members than are allowed.
     pub fn extend<'n>(
         &mut self,
         name: &str,
         by: impl IntoIterator<Item = (&'n str, String)>,
-        limit: usize,
     ) -> Result<(), ObjectError> {
-        self.nested(name, limit, |inner| {
+        self.nested(name, |inner| {
             by.into_iter()
                 .for_each(|(name, value)| inner.set(name, value));
         })
@@ -246,14 +268,13 @@ impl<'a> Object<'a> {
     /// Adds to an inner object the members that it does not have itself.
     ///
     /// # Errors
-    /// The inner object has more than `limit` members.
+    /// The inner object has more members than are allowed.
     pub fn underlay<'n>(
         &mut self,
         name: &str,
         by: impl IntoIterator<Item = (&'n str, String)>,
-        limit: usize,
     ) -> Result<(), ObjectError> {
-        self.nested(name, limit, |inner| {
+        self.nested(name, |inner| {
             for (name, value) in by {
                 if inner.place(name).is_none() {
                     inner.set(name, value);
@@ -265,11 +286,10 @@ impl<'a> Object<'a> {
     fn nested(
         &mut self,
         name: &str,
-        limit: usize,
         edit: impl FnOnce(&mut Object<'_>),
     ) -> Result<(), ObjectError> {
         let text = self.get(name).unwrap_or("{}");
-        let mut inner = match Object::parse(text, limit) {
+        let mut inner = match Object::parse(text, self.limit) {
             Ok(inner) => inner,
             Err(error @ ObjectError::TooManyMembers { .. }) => return Err(error),
             Err(ObjectError::NoObject(_)) => Object::new(),

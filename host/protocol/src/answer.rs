@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use dormouse_jsonrpc::{
-    MessageLimits, Object, ObjectError, check_numbers, check_structure, member, quoted,
-};
+use dormouse_jsonrpc::{MessageLimits, Object, check_numbers, check_structure, member, quoted};
 use serde_json::{Map, Value, json};
 
 /// A result, an object of MCP.
@@ -42,7 +40,7 @@ impl Answer {
     /// # Errors
     /// The text is no JSON object, or one that some clients could not read; the error says why.
     pub fn read(text: String) -> Result<Self, String> {
-        object(&text).map_err(|error| error.to_string())?;
+        Object::read(&text).map_err(|error| error.to_string())?;
         // It is a part of a message, which clients read as a whole: what is too deep for one of
         // them would cost it the answers of all servers.
         check_structure(&text, MessageLimits::default().depth - 1)
@@ -78,7 +76,7 @@ impl Answer {
                 }
             }
             Self::Verbatim(text) => {
-                let mut object = object(text).unwrap_or_default();
+                let mut object = Object::read(text).unwrap_or_default();
                 if object.remove(name) {
                     *text = object.into_text().into_owned();
                 }
@@ -99,11 +97,11 @@ impl Answer {
                 }
             }
             Self::Verbatim(text) => {
-                let mut object = object(text).unwrap_or_default();
+                let mut object = Object::read(text).unwrap_or_default();
                 let Some(found) = object.get(outer).filter(|text| text.starts_with('{')) else {
                     return;
                 };
-                let mut found = self::object(found).unwrap_or_default();
+                let mut found = Object::read(found).unwrap_or_default();
                 if !found.remove(inner) {
                     return;
                 }
@@ -130,7 +128,7 @@ impl Answer {
             }
             Self::Made(_) => {}
             Self::Verbatim(whole) => {
-                let mut object = object(whole).unwrap_or_default();
+                let mut object = Object::read(whole).unwrap_or_default();
                 let content = object.get("content").unwrap_or("[]").trim();
                 let blocks = content.strip_prefix('[');
                 let Some(blocks) = blocks.and_then(|blocks| blocks.strip_suffix(']')) else {
@@ -210,11 +208,6 @@ impl Answer {
     }
 }
 
-/// Reads an object from its text, if it has no more members than are allowed.
-fn object(text: &str) -> Result<Object<'_>, ObjectError> {
-    Object::parse(text, MessageLimits::default().members)
-}
-
 /// Writes an object with members put in, in one go: moving values about before would cost more.
 fn written(members: &Map<String, Value>, edit: &Edit<'_>) -> String {
     let mut text = Vec::with_capacity(512);
@@ -287,7 +280,7 @@ fn put_within(text: &mut Vec<u8>, is_first: bool, name: &str, value: &str) {
 
 /// Edits an object's text: puts members in.
 fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
-    let mut object = object(text).ok()?;
+    let mut object = Object::read(text).ok()?;
     for (name, value) in &edit.defaults {
         if object.get(name).is_none() {
             object.set(name, value.to_string());
@@ -297,7 +290,7 @@ fn edited(text: &str, edit: &Edit<'_>) -> Option<String> {
         match object.get(name) {
             None => object.set(name, format!("{{{}:{value}}}", quoted(inner))),
             Some(found) => {
-                let mut found = self::object(found).unwrap_or_default();
+                let mut found = Object::read(found).unwrap_or_default();
                 // What is no object has no place for it.
                 let is_object = object.get(name).is_some_and(|text| text.starts_with('{'));
                 if is_object && found.get(inner).is_none() {

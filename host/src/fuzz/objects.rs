@@ -109,8 +109,8 @@ fn nested(object: Object<'_>, name: &str, value: &str) {
         let old = old.as_ref().and_then(|old| old.get(name));
         let by = [(name, value.to_owned())];
         let edited = match is_underlaid {
-            true => object.underlay(name, by, LIMIT),
-            false => object.extend(name, by, LIMIT),
+            true => object.underlay(name, by),
+            false => object.extend(name, by),
         };
         if edited.is_err() {
             continue;

@@ -1,8 +1,6 @@
 //! Results of tools, prompts and resources.
 
-use dormouse_jsonrpc::{
-    MessageLimits, Object, ObjectError, check_numbers, without_half_characters,
-};
+use dormouse_jsonrpc::{Object, ObjectError, check_numbers, without_half_characters};
 use serde_json::json;
 
 use super::object::{FieldType, ItemValidator, ObjectType, ValidationOutcome, object, wrong};
@@ -104,7 +102,7 @@ pub fn answer(what: What, text: &str) -> Result<(Option<String>, Vec<String>), S
 /// The same, where the text is made of whole characters.
 fn checked(what: What, text: &str) -> Result<(Option<String>, Vec<String>), String> {
     let mut judge = ItemValidator::default();
-    let known = match Object::parse(text, MessageLimits::default().members) {
+    let known = match Object::read(text) {
         Err(error @ ObjectError::TooManyMembers { .. }) => return Err(error.to_string()),
         known => known.unwrap_or_default(),
     };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use dormouse_jsonrpc::{MessageLimits, Object, items};
+use dormouse_jsonrpc::{Object, items};
 
 use super::schema;
 use super::text::{has_scheme, is_moment, string};
@@ -221,7 +221,7 @@ fn folded(name: &str) -> impl Iterator<Item = char> {
 
 /// Parses an object; none where the text is another value.
 pub(super) fn object(text: &str) -> Option<Object<'_>> {
-    Object::parse(text, MessageLimits::default().members).ok()
+    Object::read(text).ok()
 }
 
 /// Returns the outcome for an object, changed or not.

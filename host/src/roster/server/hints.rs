@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_catalog::Listing;
-use dormouse_jsonrpc::{MessageLimits, Object, member};
+use dormouse_jsonrpc::{Object, member};
 use dormouse_policy::exposure::{HintOverrides, ToolHints};
 use dormouse_text::visible::short_name;
 use serde_json::value::RawValue;
@@ -37,13 +37,12 @@ fn with_hints(tool: &str, hints: ToolHints) -> Option<Box<RawValue>> {
         .named()
         .filter_map(|(name, value)| Some((name, value?)))
         .collect();
-    let limit = MessageLimits::default().members;
     let said = member(tool, "annotations").unwrap_or("{}");
-    let mut annotations = Object::parse(said, limit).unwrap_or_default();
+    let mut annotations = Object::read(said).unwrap_or_default();
     for (name, value) in set {
         annotations.set(name, value.to_string());
     }
-    let mut tool = Object::parse(tool, limit).ok()?;
+    let mut tool = Object::read(tool).ok()?;
     tool.set("annotations", annotations.into_text().into_owned());
     RawValue::from_string(tool.into_text().into_owned()).ok()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dormouse_catalog::Listing;
 use dormouse_config::ServerConfig;
-use dormouse_jsonrpc::{MessageLimits, Object, member};
+use dormouse_jsonrpc::{Object, member};
 use serde_json::value::RawValue;
 
 use crate::roster::client_meta::REQUIRES_USER_INTERACTION;
@@ -29,11 +29,10 @@ pub(super) fn marked(listing: Arc<Listing>, config: &ServerConfig) -> Arc<Listin
 
 /// Returns an MCP `Tool` object with that mark. None where it cannot have one.
 fn with_mark(tool: &str) -> Option<Box<RawValue>> {
-    let limit = MessageLimits::default().members;
     let said = member(tool, "_meta").unwrap_or("{}");
-    let mut meta = Object::parse(said, limit).ok()?;
+    let mut meta = Object::read(said).ok()?;
     meta.set(REQUIRES_USER_INTERACTION, "true".to_owned());
-    let mut tool = Object::parse(tool, limit).ok()?;
+    let mut tool = Object::read(tool).ok()?;
     tool.set("_meta", meta.into_text().into_owned());
     RawValue::from_string(tool.into_text().into_owned()).ok()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_jsonrpc::{MessageLimits, Object, member};
+use dormouse_jsonrpc::{Object, member};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -14,16 +14,15 @@ use super::visibility::ToolVisibility;
 /// client about the current tool: its hints are the more cautious ones of both, it is for those alone
 /// whom both are for, and its output schema is left out where that is another one now.
 pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawValue> {
-    let members = MessageLimits::default().members;
-    let Ok(mut shown) = Object::parse(approved.get(), members) else {
+    let Ok(mut shown) = Object::read(approved.get()) else {
         return approved.to_owned();
     };
-    let now = Object::parse(current.get(), members).unwrap_or_default();
+    let now = Object::read(current.get()).unwrap_or_default();
     let known = EffectHints::of(&shown);
     let cautious = known.most_cautious(EffectHints::of(&now));
     if cautious != known {
         let annotations = shown.get("annotations").unwrap_or_default().to_owned();
-        let mut annotations = Object::parse(&annotations, members).unwrap_or_default();
+        let mut annotations = Object::read(&annotations).unwrap_or_default();
         for ((name, was), (_, is)) in known.members().into_iter().zip(cautious.members()) {
             if was != is {
                 annotations.set(name, is.to_string());
@@ -50,9 +49,8 @@ pub(crate) fn frozen_tool(approved: &RawValue, current: &RawValue) -> Box<RawVal
 /// Returns the parts of a tool's definition that decide the caution of its callers, as a tool with
 /// these parts only: its hints, whom it is for, and its output schema.
 pub(in super::super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
-    let members = MessageLimits::default().members;
     let visibility = ToolVisibility::of(tool.get());
-    let tool = Object::parse(tool.get(), members).unwrap_or_default();
+    let tool = Object::read(tool.get()).unwrap_or_default();
     let hints = json!(BTreeMap::from(EffectHints::of(&tool).members()));
     let mut caution = Object::default();
     caution.set("annotations", hints.to_string());
@@ -67,10 +65,8 @@ pub(in super::super) fn caution_of(tool: &RawValue) -> Box<RawValue> {
 
 /// Checks whether two tools need the same caution of their callers.
 pub(in super::super) fn has_same_caution(one: &RawValue, other: &RawValue) -> bool {
-    let members = MessageLimits::default().members;
     let [visible, other_visible] = [one, other].map(|tool| ToolVisibility::of(tool.get()));
-    let [one, other] =
-        [one, other].map(|tool| Object::parse(tool.get(), members).unwrap_or_default());
+    let [one, other] = [one, other].map(|tool| Object::read(tool.get()).unwrap_or_default());
     let is_same_output = match (one.get("outputSchema"), other.get("outputSchema")) {
         (Some(one), Some(other)) => is_same_output(one, other),
         (one, other) => one.is_none() && other.is_none(),
@@ -85,7 +81,7 @@ pub(in super::super) fn most_cautious<'t>(
 ) -> Option<Box<RawValue>> {
     let parts = tools.into_iter().map(|tool| {
         let visibility = ToolVisibility::of(tool.get());
-        let tool = Object::parse(tool.get(), MessageLimits::default().members);
+        let tool = Object::read(tool.get());
         (EffectHints::of(&tool.unwrap_or_default()), visibility)
     });
     let (hints, visibility) = parts.reduce(|(hints, visibility), (other, other_visibility)| {
@@ -139,8 +135,7 @@ struct EffectHints {
 impl EffectHints {
     fn of(tool: &Object<'_>) -> Self {
         let annotations = tool.get("annotations").unwrap_or_default();
-        let members = MessageLimits::default().members;
-        let annotations = Object::parse(annotations, members).unwrap_or_default();
+        let annotations = Object::read(annotations).unwrap_or_default();
         let said = |name: &str| match annotations.get(name) {
             Some("true") => Some(true),
             Some("false") => Some(false),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dormouse_catalog::{What, shown};
-use dormouse_jsonrpc::{MessageLimits, Object, member};
+use dormouse_jsonrpc::{Object, member};
 use dormouse_upstream::Offered;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -174,7 +174,7 @@ pub(in super::super) fn key(object: &RawValue, member: &str) -> Option<String> {
 /// `{"result": …}`, and declare that in the output schema. The user need not approve a tool again
 /// because its server was asked in another era.
 fn in_newest_era(tool: &str) -> Option<(String, String)> {
-    let mut tool = Object::parse(tool, MessageLimits::default().members).ok()?;
+    let mut tool = Object::read(tool).ok()?;
     let schema = tool.get("outputSchema")?.to_owned();
     let read: Value = serde_json::from_str(&schema).ok()?;
     let bare = bare_output_schema(&schema, &read).map(str::to_owned);

@@ -1,6 +1,6 @@
 //! Visibility of tools: who may call them, as their servers declare.
 
-use dormouse_jsonrpc::{MessageLimits, Object, member};
+use dormouse_jsonrpc::{Object, member};
 use memchr::memmem;
 use serde_json::json;
 
@@ -86,15 +86,14 @@ impl ToolVisibility {
     /// Writes it into a tool's `_meta`, and leaves all else there as it is. All forms of it say the
     /// same: a client reads the one that it knows.
     pub(super) fn write(self, tool: &mut Object<'_>) {
-        let members = MessageLimits::default().members;
         let whom = [("model", self.models), ("app", self.pages)];
         let whom = whom.into_iter().filter(|(_, is_for)| *is_for);
         let whom: Vec<&str> = whom.map(|(whom, _)| whom).collect();
         let whom = json!(whom).to_string();
         let text = tool.get("_meta").unwrap_or_default().to_owned();
-        let mut meta = Object::parse(&text, members).unwrap_or_default();
+        let mut meta = Object::read(&text).unwrap_or_default();
         let apps = meta.get(APPS).unwrap_or_default().to_owned();
-        let mut apps = Object::parse(&apps, members).unwrap_or_default();
+        let mut apps = Object::read(&apps).unwrap_or_default();
         apps.set("visibility", whom.clone());
         let apps = apps.into_text().into_owned();
         meta.set(APPS, apps);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use dormouse_jsonrpc::{METHOD_NOT_FOUND, items};
+use dormouse_jsonrpc::{METHOD_NOT_FOUND, Object, items};
 use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::DeclaredCapabilities;
 use serde_json::json;
@@ -114,7 +114,7 @@ pub(crate) async fn all(
 
 /// Returns the name or URI of an item.
 fn key(item: &RawValue, list: &McpList) -> Option<String> {
-    message::object(item.get()).ok()?.string(list.key)
+    Object::read(item.get()).ok()?.string(list.key)
 }
 
 /// Part of a list that has been read.
@@ -167,7 +167,7 @@ impl PartialList {
         secrets: &ServerSecrets,
         warn: &dyn Fn(&str),
     ) -> Result<Result<Option<String>, Enough>, String> {
-        let page = message::object(page).map_err(|error| format!("is {error}"))?;
+        let page = Object::read(page).map_err(|error| format!("is {error}"))?;
         let found = page
             .get(list.member)
             .ok_or_else(|| format!("has no `{}`", list.member))?;
@@ -320,7 +320,7 @@ fn warn_of_length(peer: &Peer, list: &McpList, kept: usize, enough: &Enough) {
 /// Checks that an item is an object with a name or URI.
 fn judge(item: &str, key: &str, secrets: &ServerSecrets) -> Result<(), String> {
     let shown = || excerpt(&secrets.texts().redact_beginning(item, 400));
-    let object = message::object(item).map_err(|_| format!("`{}` is no object", shown()))?;
+    let object = Object::read(item).map_err(|_| format!("`{}` is no object", shown()))?;
     match object.string(key) {
         Some(text) if !text.is_empty() => Ok(()),
         _ => Err(format!("`{}` has no `{key}` that is a string", shown())),

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::channel::Lost;
-use super::message;
 use super::peer::Peer;
 use super::question::{counted_bytes, question};
 use crate::Failure;
@@ -46,9 +45,9 @@ impl<'a> InputRequired<'a> {
             let why = reading_error(&error.to_string());
             Lost::Broken(format!("what the upstream asks cannot be read: {why}"))
         };
-        let mut params = message::object(params).map_err(unreadable)?;
+        let mut params = Object::read(params).map_err(unreadable)?;
         let requests = self.input_requests.map_or("{}", RawValue::get);
-        let requests = message::object(requests).map_err(unreadable)?;
+        let requests = Object::read(requests).map_err(unreadable)?;
         let mut responses = Object::new();
         if !requests.is_empty() {
             let unanswered =
@@ -66,7 +65,7 @@ impl<'a> InputRequired<'a> {
             let mut bytes = 0;
             let mut questions = Vec::new();
             for member in requests.iter() {
-                let request = message::object(&member.value).unwrap_or_default();
+                let request = Object::read(&member.value).unwrap_or_default();
                 let method = request.string("method").unwrap_or_default();
                 let asked = request.get("params");
                 let asked = asked.filter(|params| *params != "null");

@@ -1,6 +1,6 @@
 //! Errors that an upstream answers with, and parameters that are sent to it.
 
-use dormouse_jsonrpc::{INTERNAL_ERROR, MessageLimits, Object, ObjectError};
+use dormouse_jsonrpc::{INTERNAL_ERROR, Object};
 use dormouse_protocol::attribution::PAGES_REQUIRED;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -68,14 +68,6 @@ impl Refusal {
 /// MCP's error code for a request whose headers contradict its body.
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
 
-/// Parses a text as an object that has no more members than are read.
-///
-/// # Errors
-/// The text is none, or has too many members.
-pub(crate) fn object(text: &str) -> Result<Object<'_>, ObjectError> {
-    Object::parse(text, MessageLimits::default().members)
-}
-
 /// Returns the `name` in parameters, if every JSON reader finds the same one.
 ///
 /// # Errors
@@ -120,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_name_is_the_same_to_every_reader() {
-        let read = |text: &str| name(&object(text).unwrap());
+        let read = |text: &str| name(&Object::read(text).unwrap());
         for text in [
             r#"{"name":"send"}"#,
             r#"{"na\u006de":"se\u006ed","_meta":{"name":7},"arguments":{"name":"x"}}"#,

@@ -1,6 +1,8 @@
 //! Questions of an upstream, as they are read and passed on.
 
-use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, TextPart, text_parts};
+use dormouse_jsonrpc::{
+    INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Object, TextPart, text_parts,
+};
 use dormouse_protocol::attribution::SHOWN_PARAMETERS;
 use dormouse_protocol::{
     AskError, Capability, LONG_TEXT_BYTES, Question, QuestionOrigin, VALUE_BYTES, check_size,
@@ -8,7 +10,6 @@ use dormouse_protocol::{
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::message;
 use crate::http::{excerpt, reading_error};
 use crate::server_secrets::ServerSecrets;
 
@@ -25,7 +26,7 @@ pub(super) fn question(
     let text = params.unwrap_or("{}");
     check_size(counted_bytes(method, text)).map_err(told)?;
     let text = &*secrets.redact_learnt_json(text);
-    let mut object = message::object(text).map_err(|error| {
+    let mut object = Object::read(text).map_err(|error| {
         let why = reading_error(&error.to_string());
         (INVALID_PARAMS, format!("`params` cannot be read: {why}"))
     })?;

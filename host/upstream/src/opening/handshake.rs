@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dormouse_jsonrpc::METHOD_NOT_FOUND;
+use dormouse_jsonrpc::{METHOD_NOT_FOUND, Object};
 use dormouse_protocol::{ClientEra, NEWEST_HANDSHAKE};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -207,7 +207,7 @@ async fn discover(peer: &Arc<Peer>) -> Result<ServerIntroduction, Failure> {
     // It may have been sent `initialize` meanwhile.
     peer.speak(Some(MODERN));
     let meta = found.meta.map_or("{}", RawValue::get);
-    let meta = message::object(meta).map_err(|error| none(error.to_string()))?;
+    let meta = Object::read(meta).map_err(|error| none(error.to_string()))?;
     let server_info = meta.get("io.modelcontextprotocol/serverInfo");
     let server_info = server_info.and_then(|info| serde_json::from_str::<&RawValue>(info).ok());
     Ok(ServerIntroduction {

@@ -2,11 +2,11 @@
 //! read again at each start.
 
 use dormouse_catalog::ItemLimits;
+use dormouse_jsonrpc::Object;
 use dormouse_text::log_text::escaped;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::messages::message;
 use crate::server_secrets::ServerSecrets;
 
 /// Deepest nesting of a member. MCP's own are shallower, and a member that is kept or passed on in
@@ -29,7 +29,7 @@ pub(super) fn read_bounded_object(
 ) -> Map<String, Value> {
     let mut bounded = BoundedObject::new(called, Some(secrets));
     let text = text.map_or("{}", RawValue::get);
-    match message::object(text) {
+    match Object::read(text) {
         Ok(object) => {
             for member in object.iter() {
                 let read = || serde_json::from_str(&member.value).ok();

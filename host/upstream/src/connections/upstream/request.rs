@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dormouse_jsonrpc::Object;
 use dormouse_protocol::{Listener, SessionId};
 
 use super::Upstream;
@@ -30,7 +31,7 @@ impl Upstream {
     ) -> Result<String, Failure> {
         let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
         // Nothing else of them is made to values, which take many times the memory of their text.
-        let members = without_blocking(params.len(), || message::object(params)).map_err(not)?;
+        let members = without_blocking(params.len(), || Object::read(params)).map_err(not)?;
         let name = match method {
             "tools/call" | "prompts/get" => Some(message::name(&members).map_err(Lost::Broken)?),
             _ => None,

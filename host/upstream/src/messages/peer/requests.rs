@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dormouse_jsonrpc::{MessageLimits, ObjectError};
+use dormouse_jsonrpc::{Object, ObjectError};
 use dormouse_protocol::Listener;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -119,19 +119,18 @@ impl Peer {
                 "the parameters of the request cannot be sent: {error}"
             ))
         };
-        let members = MessageLimits::default().members;
-        let mut params = message::object(params).map_err(unreadable)?;
+        let mut params = Object::read(params).map_err(unreadable)?;
         let theirs = listener.map(|listener| listener.meta()).unwrap_or_default();
         let text = |(name, value): (&'static str, Value)| (name, value.to_string());
         if !theirs.is_empty() {
             let theirs = theirs.iter();
             let theirs = theirs.map(|(name, value)| (name.as_str(), value.to_string()));
-            let merged = params.underlay("_meta", theirs, members);
+            let merged = params.underlay("_meta", theirs);
             merged.map_err(unreadable)?;
         }
         let ours = self.meta(id, listener);
         if !ours.is_empty() {
-            let merged = params.extend("_meta", ours.into_iter().map(text), members);
+            let merged = params.extend("_meta", ours.into_iter().map(text));
             merged.map_err(unreadable)?;
         }
         let name = params.string("name").or_else(|| params.string("uri"));
