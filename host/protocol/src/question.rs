@@ -111,15 +111,20 @@ impl Question {
     pub fn without_context(mut self) -> Self {
         const WANTS: &str = "includeContext";
         if self.capability == Capability::Sampling && self.params.shift_remove(WANTS).is_some() {
-            let text = self.text.take();
-            let text = text.and_then(|text| {
-                let mut object = Object::parse(text.get(), usize::MAX).ok()?;
+            self.edit_text(|object| {
                 object.remove(WANTS);
-                RawValue::from_string(object.into_text().into_owned()).ok()
             });
-            self.text = text;
         }
         self
+    }
+
+    /// Edits the text that the question was written as, if it was. A text that cannot be read goes.
+    pub(crate) fn edit_text(&mut self, edit: impl FnOnce(&mut Object<'_>)) {
+        self.text = self.text.take().and_then(|text| {
+            let mut object = Object::parse(text.get(), usize::MAX).ok()?;
+            edit(&mut object);
+            RawValue::from_string(object.into_text().into_owned()).ok()
+        });
     }
 
     /// Returns the parameters as text.

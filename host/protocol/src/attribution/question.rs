@@ -126,15 +126,11 @@ impl Question {
         for name in &foreign {
             self.params.remove(*name);
         }
-        if let Some(text) = self.text.take() {
-            let object = Object::parse(text.get(), usize::MAX);
-            self.text = object.ok().and_then(|mut object| {
-                for name in foreign {
-                    object.remove(name);
-                }
-                RawValue::from_string(object.into_text().into_owned()).ok()
-            });
-        }
+        self.edit_text(|object| {
+            for name in foreign {
+                object.remove(name);
+            }
+        });
     }
 
     /// Shows what is hidden in the parameters that are not looked at one by one, takes marks out of
@@ -203,14 +199,10 @@ impl Question {
 
     /// Replaces a parameter, also in the text that the question was written as.
     pub fn set(&mut self, name: &str, value: Value) {
-        if let Some(text) = self.text.take() {
-            let object = Object::parse(text.get(), usize::MAX);
-            self.text = object.ok().and_then(|mut object| {
-                object.keep_last();
-                object.set(name, value.to_string());
-                RawValue::from_string(object.into_text().into_owned()).ok()
-            });
-        }
+        self.edit_text(|object| {
+            object.keep_last();
+            object.set(name, value.to_string());
+        });
         self.params.insert(name.to_owned(), value);
     }
 }
