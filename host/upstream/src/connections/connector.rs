@@ -12,7 +12,8 @@ use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
 use super::connection_room::ConnectionRoom;
-use super::idle_connections::{ConnectionOwner, IdleConnection};
+use super::idle_connections::ConnectionOwner;
+use super::upstream::IdleConnection;
 use crate::auth::{Auth, Logins};
 use crate::http;
 use crate::http::Credentials as _;
@@ -76,7 +77,7 @@ impl Connector {
     }
 
     /// Returns the connections of all upstreams that no call uses.
-    pub(super) fn idle(&self) -> Vec<Box<dyn IdleConnection>> {
+    pub(super) fn idle(&self) -> Vec<IdleConnection> {
         let upstreams: Vec<_> = {
             let upstreams = self.upstreams.lock();
             upstreams.iter().filter_map(Weak::upgrade).collect()

@@ -13,6 +13,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
+pub(super) use idle::IdleConnection;
 pub use idle::{StoppedIdle, whose_state};
 pub use state::RETIRED;
 

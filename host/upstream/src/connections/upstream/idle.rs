@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::Upstream;
 use crate::connections::callers::Callers;
 use crate::connections::connection::Connection;
-use crate::connections::idle_connections::{ConnectionOwner, IdleConnection};
+use crate::connections::idle_connections::ConnectionOwner;
 use crate::connections::links::Link;
 
 /// Outcome of ending connections because nobody called.
@@ -22,21 +22,20 @@ pub struct StoppedIdle {
 }
 
 /// A connection of an upstream that no call uses.
-struct IdleLink {
+pub(in crate::connections) struct IdleConnection {
     upstream: Arc<Upstream>,
     number: u64,
     connection: Arc<Connection>,
-    since: Instant,
+    /// Time at which its last call ended, or at which it was made.
+    pub(in crate::connections) since: Instant,
     /// Clients that have called over it.
     callers: Arc<Callers>,
 }
 
-impl IdleConnection for IdleLink {
-    fn since(&self) -> Instant {
-        self.since
-    }
-
-    fn has_state(&self) -> bool {
+impl IdleConnection {
+    /// Whether somebody loses state that can be seen when the connection ends. Takes some
+    /// milliseconds.
+    pub(in crate::connections) fn has_state(&self) -> bool {
         let setup = &self.upstream.setup;
         match setup.is_to_stay {
             true => self.callers.may_go_on(Duration::MAX),
@@ -47,13 +46,14 @@ impl IdleConnection for IdleLink {
         }
     }
 
-    fn end(self: Box<Self>) -> bool {
+    /// Ends the connection, and tells its users. False where a call uses it by now.
+    pub(in crate::connections) fn end(self) -> bool {
         let Self {
             upstream,
             number,
             connection,
             ..
-        } = *self;
+        } = self;
         // It ends when nobody has it any more.
         drop(connection);
         let number = BTreeSet::from([number]);
@@ -64,22 +64,18 @@ impl IdleConnection for IdleLink {
 }
 
 impl ConnectionOwner for Upstream {
-    fn idle(&self) -> Vec<Box<dyn IdleConnection>> {
+    fn idle(&self) -> Vec<IdleConnection> {
         let Some(upstream) = self.me.upgrade() else {
             return Vec::new();
         };
         let state = self.state.lock();
         let idle = state.links.idle();
-        let idle = idle.map(|(number, link, connection, since)| {
-            let idle = IdleLink {
-                upstream: Arc::clone(&upstream),
-                number,
-                connection: Arc::clone(connection),
-                since,
-                callers: Arc::clone(&link.callers),
-            };
-            let idle: Box<dyn IdleConnection> = Box::new(idle);
-            idle
+        let idle = idle.map(|(number, link, connection, since)| IdleConnection {
+            upstream: Arc::clone(&upstream),
+            number,
+            connection: Arc::clone(connection),
+            since,
+            callers: Arc::clone(&link.callers),
         });
         idle.collect()
     }
