@@ -38,46 +38,42 @@ impl Upstream {
         };
         let name = name.as_deref();
         drop(members);
-        self.admit(&handle.connection, method, name, listener)
-            .await?;
-        let connection = &handle.connection;
-        let mut answer = connection.request(session, listener, method, params).await;
-        let mut handle = Some(handle);
-        let again = match (&answer, &handle) {
-            (Err(Failure::Lost(Lost::Session)), Some(lost)) => {
-                self.forget(&lost.connection);
+        let attempt = |connection: Arc<Connection>| async move {
+            self.admit(&connection, method, name, listener).await?;
+            connection.request(session, listener, method, params).await
+        };
+        let mut answer = attempt(Arc::clone(&handle.connection)).await;
+        let again = match &answer {
+            Err(Failure::Lost(Lost::Session)) => {
+                self.forget(&handle.connection);
                 true
             }
             // It wants other arguments in headers than its list has named, so that has
             // changed since, and whoever sees it anew may ask again (MCP 2026-07-28).
-            (Err(Failure::Refused(refusal)), Some(same)) if refusal.code == HEADER_MISMATCH => {
-                let offered = same.connection.list().await;
+            Err(Failure::Refused(refusal)) if refusal.code == HEADER_MISMATCH => {
+                let offered = handle.connection.list().await;
                 offered
                     .map(|offered| self.setup.policy.opened(offered))
                     .is_ok()
             }
             // It may let everybody look, and want to know who does something.
-            (Err(Failure::Lost(Lost::Auth { challenge })), Some(closed)) => {
-                self.shut_out(&closed.connection, challenge);
-                // Its place may be the last one that there is.
-                handle = None;
-                self.authorize(listener, challenge.as_deref()).await?;
+            Err(Failure::Lost(Lost::Auth { challenge })) => {
+                self.shut_out(&handle.connection, challenge);
                 true
             }
             _ => false,
         };
         if again {
-            drop(handle.take());
+            // Its place may be the last one that there is.
+            drop(handle);
+            if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
+                self.authorize(listener, challenge.as_deref()).await?;
+            }
             let next = self.connect(session, listener).await?;
-            self.admit(&next.connection, method, name, listener).await?;
-            answer = next
-                .connection
-                .request(session, listener, method, params)
-                .await;
-            handle = Some(next);
-        }
-        if let (Err(Failure::Lost(Lost::Auth { challenge })), Some(handle)) = (&answer, &handle) {
-            self.shut_out(&handle.connection, challenge);
+            answer = attempt(Arc::clone(&next.connection)).await;
+            if let Err(Failure::Lost(Lost::Auth { challenge })) = &answer {
+                self.shut_out(&next.connection, challenge);
+            }
         }
         let server = &self.setup.server;
         let hint = || format!("call it again, or `dormouse restart {server}` first");
