@@ -27,15 +27,7 @@ impl Logins {
     /// Returns the login of a server: the same one for all who ask, until the server is configured
     /// in another way.
     pub(crate) fn of(&self, server: &str, http: &Http) -> Auth {
-        let mut all = self.all.lock();
-        match all.get(server) {
-            Some(known) if known.0.http == *http => known.clone(),
-            _ => {
-                let new = Auth::new(server, http, &self.data);
-                all.insert(server.to_owned(), new.clone());
-                new
-            }
-        }
+        self.kept(server, Auth::new(server, http, &self.data))
     }
 
     /// Returns the login of a server's plugin at a provider: the same one for all who ask, until the
@@ -48,16 +40,22 @@ impl Logins {
     ) -> Auth {
         let new = Auth::at_provider(server, project, login, &self.data);
         let provider = new.0.http.oauth.provider.as_ref();
-        let owner = provider.map_or("", |provider| &provider.owner);
+        let owner = provider.map_or_else(String::new, |provider| provider.owner.clone());
+        self.kept(&owner, new)
+    }
+
+    /// Returns the login that is kept under a key where it is configured as the new one is, which is
+    /// kept else.
+    fn kept(&self, key: &str, new: Auth) -> Auth {
         let mut all = self.all.lock();
-        match all.get(owner) {
+        match all.get(key) {
             Some(known)
                 if known.0.http == new.0.http && known.0.client_secret == new.0.client_secret =>
             {
                 known.clone()
             }
             _ => {
-                all.insert(owner.to_owned(), new.clone());
+                all.insert(key.to_owned(), new.clone());
                 new
             }
         }
