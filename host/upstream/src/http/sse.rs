@@ -90,12 +90,8 @@ impl Sse {
 
 async fn begin(server: &UpstreamEndpoint) -> Result<(ReceivedEvents, Url), Lost> {
     let ask = EndpointRequest {
-        method: Method::GET,
-        url: None,
         headers: headers::of_get(None, None),
-        body: Bytes::new(),
-        session: None,
-        patience: None,
+        ..EndpointRequest::default()
     };
     let (response, is_of_configured_origin) = server.ask_with_origin(&ask).await?;
     if !response.status().is_success() || body::kind(&response) != BodyKind::Events {

@@ -159,11 +159,10 @@ impl Streamable {
         let Some(session) = known.session else { return };
         let ask = EndpointRequest {
             method: Method::DELETE,
-            url: None,
             headers: headers::of_delete(known.version.as_deref()),
-            body: Bytes::new(),
             session: Some(&session),
             patience: Some(CLOSE_TIME),
+            ..EndpointRequest::default()
         };
         // A server need not let its sessions be ended, and it may have gone itself.
         if let Err(error) = self.endpoint.ask(&ask).await {
@@ -181,12 +180,10 @@ impl Streamable {
     ) -> Result<ReceivedEvents, Closed> {
         let known = self.known();
         let ask = EndpointRequest {
-            method: Method::GET,
-            url: None,
             headers: headers::of_get(known.version.as_deref(), after),
-            body: Bytes::new(),
             session: known.session.as_ref(),
             patience,
+            ..EndpointRequest::default()
         };
         let response = match self
             .endpoint

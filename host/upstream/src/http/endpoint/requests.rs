@@ -15,7 +15,8 @@ use crate::http::reading_threads::on_reading_thread;
 /// Most redirects that a request follows.
 const REDIRECTS: usize = 5;
 
-/// Request to an endpoint.
+/// Request to an endpoint: a GET, unless said otherwise.
+#[derive(Default)]
 pub(in crate::http) struct EndpointRequest<'a> {
     pub(in crate::http) method: Method,
     /// URL that the server has named; the configured one, if none.
