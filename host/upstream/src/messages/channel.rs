@@ -86,7 +86,7 @@ pub(crate) trait MessageSender: Send + Sync {
 
 /// Message to an upstream, with the parts that a transport may have to repeat outside of it (HTTP's
 /// `Mcp-Method`, `Mcp-Name` and `MCP-Protocol-Version` headers).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Outgoing {
     /// The message's text, on one line.
     pub(crate) text: String,

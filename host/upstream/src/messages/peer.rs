@@ -164,9 +164,8 @@ impl Peer {
         self.sender.send(Outgoing {
             text: dormouse_jsonrpc::notification(method, Some(params)),
             method: Some(method.to_owned()),
-            id: None,
-            name: None,
             version: self.version(),
+            ..Outgoing::default()
         })
     }
 
@@ -179,10 +178,8 @@ impl Peer {
         };
         let sending = self.sender.send(Outgoing {
             text,
-            method: None,
-            id: None,
-            name: None,
             version: self.version(),
+            ..Outgoing::default()
         });
         if let Err(lost) = sending.await {
             tracing::debug!("server `{}` cannot be answered: {lost}", self.server);
