@@ -16,7 +16,7 @@ use rmcp::transport::auth::{
 
 use confirmation::confirm;
 use fetch::fetch_configured;
-use provider_metadata::{of_endpoints, of_issuer};
+use provider_metadata::{of_endpoints, of_issuer, of_provider_endpoints};
 
 use super::endpoints::endpoints;
 use super::error_text::causes;
@@ -77,7 +77,7 @@ async fn found(
 ) -> Result<(AuthorizationMetadata, bool), String> {
     let oauth = &http.oauth;
     if let Some(provider) = &oauth.provider {
-        let metadata = match (&provider.issuer, of_endpoints(oauth)) {
+        let metadata = match (&provider.issuer, of_provider_endpoints(oauth)) {
             (Some(issuer), _) => of_issuer(reach, issuer).await?,
             (None, Some(metadata)) => metadata,
             (None, None) => return Err("nobody has said where to log in".to_owned()),
@@ -85,10 +85,7 @@ async fn found(
         check_secure(http, &metadata)?;
         return Ok((metadata, false));
     }
-    if let (Some(authorization), Some(token)) = (&oauth.authorization_url, &oauth.token_url) {
-        let mut metadata = AuthorizationMetadata::default();
-        metadata.authorization_endpoint.clone_from(authorization);
-        metadata.token_endpoint.clone_from(token);
+    if let Some(metadata) = of_endpoints(oauth) {
         return Ok((metadata, false));
     }
     if let Some(url) = &oauth.metadata_url {

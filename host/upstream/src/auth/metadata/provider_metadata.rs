@@ -43,6 +43,16 @@ pub(super) async fn of_issuer(
 
 /// Returns the metadata of a provider whose endpoints its user has named. A client's secret stands in
 /// the form then, which all take; not all take it in a header.
+pub(super) fn of_provider_endpoints(oauth: &OAuth) -> Option<AuthorizationMetadata> {
+    let mut metadata = of_endpoints(oauth)?;
+    let methods = json!(["client_secret_post"]);
+    metadata
+        .additional_fields
+        .insert(METHODS.to_owned(), methods);
+    Some(metadata)
+}
+
+/// Returns the metadata that consist of the endpoints that a user has named, where both are.
 pub(super) fn of_endpoints(oauth: &OAuth) -> Option<AuthorizationMetadata> {
     let mut metadata = AuthorizationMetadata::default();
     metadata
@@ -51,9 +61,5 @@ pub(super) fn of_endpoints(oauth: &OAuth) -> Option<AuthorizationMetadata> {
     metadata
         .token_endpoint
         .clone_from(oauth.token_url.as_ref()?);
-    let methods = json!(["client_secret_post"]);
-    metadata
-        .additional_fields
-        .insert(METHODS.to_owned(), methods);
     Some(metadata)
 }
