@@ -75,10 +75,7 @@ impl Auth {
         if !listener.outlives_call() {
             return Err(NotLoggedIn::new(by_command()));
         }
-        let elsewhere = match pending.host_elsewhere() {
-            Some(host) => format!(" (what you are given there goes to `{host}`)"),
-            None => String::new(),
-        };
+        let elsewhere = elsewhere(&pending);
         let reason = format!(
             "`{server}` needs a login; open this link in a browser{elsewhere}, then call again:\n{}\nhint: the link is good for ten minutes; `dormouse login {server}` gives a new one",
             pending.link()
@@ -88,10 +85,7 @@ impl Auth {
 
     fn question(&self, pending: &PendingLogin) -> Question {
         let server = &self.0.server;
-        let elsewhere = match pending.host_elsewhere() {
-            Some(host) => format!("; what you are given there goes to `{host}`"),
-            None => String::new(),
-        };
+        let elsewhere = elsewhere(pending);
         let mut params = serde_json::Map::new();
         for (name, value) in [
             ("mode", json!("url")),
@@ -114,6 +108,14 @@ impl Auth {
             params,
             text: None,
         }
+    }
+}
+
+/// Returns words, for behind those on where to log in, on a host elsewhere that gets the login's code.
+fn elsewhere(pending: &PendingLogin) -> String {
+    match pending.host_elsewhere() {
+        Some(host) => format!(" (what you are given there goes to `{host}`)"),
+        None => String::new(),
     }
 }
 
