@@ -4,6 +4,7 @@ use dormouse_protocol::encode_header_value;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::messages::channel::Outgoing;
+use crate::opening::introduction::MODERN;
 
 /// Header for the session that a server has opened (until 2025-11-25).
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -12,11 +13,8 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// The first version without sessions, GET streams and resumption, whose servers
-/// want methods and names in the headers, too.
-const MODERN: &str = "2026-07-28";
-
-/// Whether a protocol version is of the era of 2026-07-28.
+/// Whether a protocol version is of the era of 2026-07-28: without sessions, GET streams and
+/// resumption, and with methods and names in the headers, too.
 pub(super) fn is_modern(version: Option<&str>) -> bool {
     // They are dates, so the order of their texts is the order of their days.
     version.is_some_and(|version| version >= MODERN)
