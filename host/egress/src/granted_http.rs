@@ -21,7 +21,6 @@ use http_body_util::{BodyDataStream, BodyExt as _};
 use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, Request, Url};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use self::masked_response::masked;
 pub use self::send_error::{HttpRefusal, SendError};
@@ -29,16 +28,10 @@ use self::unprocessed::is_unprocessed;
 use crate::client::{ClientKind, plugin_client};
 use crate::host_name::{is_local_name, literal};
 use crate::proxies::has_proxy;
+use crate::request_room::{OpenRequest, RequestRoom};
 use crate::resolver::OutOfReach;
 use crate::secrets::{MaskedBody, PluginSecrets, PutSecrets, ResponseMask, SecretError};
 use crate::{AddressKind, EgressError, Reach, SessionGrants, causes};
-
-/// Most requests of one plugin that are on their way, or whose responses are being read. More wait.
-const MAX_OPEN_REQUESTS: usize = 128;
-
-/// Most lookups of names of one plugin that are on their way, also where their requests are not any
-/// more. More wait.
-const MAX_LOOKUPS: usize = 8;
 
 /// Most times that a request is sent again which its host has not processed: a connection that ends in
 /// good order takes those with it that were on their way, and the next one may, too.
@@ -60,9 +53,7 @@ pub struct GrantedHttp {
     secrets: Arc<PluginSecrets>,
     /// Clients, those of hosts that are granted exactly and others.
     clients: Mutex<HashMap<(ClientKind, bool), Client>>,
-    open: Arc<Semaphore>,
-    /// Lookups of names that are on their way.
-    lookups: Arc<Semaphore>,
+    room: RequestRoom,
 }
 
 /// A grant of one request.
@@ -87,11 +78,6 @@ pub struct PluginHttpRequest<B> {
     pub body: B,
 }
 
-/// Room of a request among those that are open, until its response has been read.
-pub struct OpenRequest(
-    #[allow(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit,
-);
-
 impl Default for GrantedHttp {
     /// Returns no requests at all.
     fn default() -> Self {
@@ -109,9 +95,14 @@ impl GrantedHttp {
             session: Arc::default(),
             secrets: Arc::new(secrets),
             clients: Mutex::default(),
-            open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
-            lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
+            room: RequestRoom::default(),
         }
+    }
+
+    /// Makes them share that room with other requests of their server.
+    #[must_use]
+    pub fn in_room(self, room: RequestRoom) -> Self {
+        Self { room, ..self }
     }
 
     /// Makes the user one who can be asked for what the plugin asks for, and whose answers are kept.
@@ -173,9 +164,7 @@ impl GrantedHttp {
 
     /// Waits until the request is one of those that may be open.
     pub async fn open(&self) -> Option<OpenRequest> {
-        // It is never closed.
-        let permit = Arc::clone(&self.open).acquire_owned().await.ok()?;
-        Some(OpenRequest(permit))
+        self.room.open().await
     }
 
     /// Sends a request that may reach so far, with the secrets that its host gets, which are hidden in
@@ -286,7 +275,7 @@ impl GrantedHttp {
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let client = plugin_client(kind, granted.is_exact, Arc::clone(&self.lookups))?;
+        let client = plugin_client(kind, granted.is_exact, Arc::clone(&self.room.lookups))?;
         clients.insert(key, client.clone());
         Ok(client)
     }

@@ -3,6 +3,7 @@
 //!
 //! - [`client`], [`named_hosts_client`]: the clients, by how far they reach;
 //! - [`GrantedHttp`]: requests of one plugin, as far as they are granted;
+//! - [`RequestRoom`]: how many of a server's are open at once;
 //! - [`PluginSecrets`]: secrets in them, which the plugin never sees;
 //! - [`SentSecrets`]: what of them hosts may have, for as long as this process runs;
 //! - [`LoginToken`]: those of them that come from a login;
@@ -28,6 +29,7 @@ mod own_network;
 mod proxies;
 mod reach;
 mod redirect;
+mod request_room;
 mod resolver;
 mod secrets;
 mod session_grants;
@@ -38,13 +40,12 @@ pub use cause::causes;
 pub use client::{client, named_hosts_client};
 pub use error::EgressError;
 pub use forbidden_header::is_forbidden_header;
-pub use granted_http::{
-    GrantedHttp, GrantedReach, HttpRefusal, OpenRequest, PluginHttpRequest, SendError,
-};
+pub use granted_http::{GrantedHttp, GrantedReach, HttpRefusal, PluginHttpRequest, SendError};
 pub use host_name::literal;
 pub use own_network::is_of_own_network;
 pub use reach::Reach;
 pub use redirect::redirect_target;
+pub use request_room::{OpenRequest, RequestRoom};
 pub use secrets::{
     LoginFuture, LoginToken, MaskedBody, MaskedBodyError, PluginSecrets, SecretError, SentSecrets,
     secret_text,

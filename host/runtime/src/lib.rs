@@ -17,6 +17,7 @@ mod memory;
 mod request;
 mod sandbox;
 mod schemas;
+mod server_room;
 mod slot;
 mod state;
 mod target;

@@ -6,6 +6,8 @@ use dormouse_protocol::AskError;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::permit_pool::{PermitPool, PoolPermit};
+
 /// Most calls of one server that wait for answers at once: they do not run, but their instances
 /// stay.
 const ASKING: usize = 256;
@@ -18,7 +20,7 @@ const CHECKING: usize = 1;
 /// values are checked.
 #[derive(Clone)]
 pub(crate) struct Turns {
-    running: Arc<Semaphore>,
+    running: Arc<PermitPool>,
     asking: Arc<Semaphore>,
     checking: Arc<Semaphore>,
 }
@@ -27,23 +29,28 @@ pub(crate) struct Turns {
 /// time, and some never answer.
 pub(crate) struct CallPermit {
     turns: Turns,
-    held: Mutex<Option<OwnedSemaphorePermit>>,
+    held: Mutex<Option<PoolPermit>>,
 }
 
 impl Turns {
     pub(crate) fn new(running: u32) -> Self {
         Self {
-            running: Arc::new(Semaphore::new(running.max(1) as usize)),
+            running: PermitPool::new(running.max(1) as usize),
             asking: Arc::new(Semaphore::new(ASKING)),
             checking: Arc::new(Semaphore::new(CHECKING)),
         }
+    }
+
+    /// Changes the number of calls that run at once. Those that run go on.
+    pub(crate) fn set_running(&self, running: u32) {
+        self.running.resize(running.max(1) as usize);
     }
 
     /// Waits for a permit.
     pub(crate) async fn take(&self) -> Arc<CallPermit> {
         Arc::new(CallPermit {
             turns: self.clone(),
-            held: Mutex::new(self.permit().await),
+            held: Mutex::new(Some(self.running.take().await)),
         })
     }
 
@@ -51,11 +58,6 @@ impl Turns {
     /// that, as long as the returned value is held.
     pub(crate) async fn checking(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.checking).acquire_owned().await.ok()
-    }
-
-    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        // A permit becomes free at some time: nobody closes the semaphore.
-        Arc::clone(&self.running).acquire_owned().await.ok()
     }
 }
 
@@ -72,7 +74,7 @@ impl CallPermit {
         };
         drop(self.hold(None));
         let answer = answer.await;
-        self.hold(self.turns.permit().await);
+        self.hold(Some(self.turns.running.take().await));
         Ok(answer)
     }
 
@@ -84,7 +86,7 @@ impl CallPermit {
         };
         drop(self.hold(None));
         let result = work.await;
-        self.hold(self.turns.permit().await);
+        self.hold(Some(self.turns.running.take().await));
         result
     }
 
@@ -94,7 +96,7 @@ impl CallPermit {
         self.turns.checking().await
     }
 
-    fn hold(&self, held: Option<OwnedSemaphorePermit>) -> Option<OwnedSemaphorePermit> {
+    fn hold(&self, held: Option<PoolPermit>) -> Option<PoolPermit> {
         let mut place = self.held.lock();
         std::mem::replace(&mut place, held)
     }

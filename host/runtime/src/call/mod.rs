@@ -5,6 +5,7 @@ mod call_permit;
 mod grace;
 mod pace;
 mod pausable_deadline;
+mod permit_pool;
 
 use std::sync::Arc;
 use std::task::Poll;

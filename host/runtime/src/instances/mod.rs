@@ -24,6 +24,7 @@ use crate::memory::{InstanceMemory, ReclaimableInstances, ServerCharge, ServerMe
 use crate::request::CheckedParams;
 use crate::sandbox::GivenSecrets;
 use crate::schemas;
+use crate::server_room::ServerRoom;
 use crate::target::Target;
 
 /// Largest result, in bytes as JSON, that is passed on as values.
@@ -42,8 +43,8 @@ pub(super) struct Instances {
 }
 
 impl Instances {
-    pub(super) fn new(loader: Arc<Loader>, target: Arc<Target>) -> Self {
-        let memory = ServerMemory::new(Arc::clone(&loader.memory));
+    pub(super) fn new(loader: Arc<Loader>, target: Arc<Target>, room: &ServerRoom) -> Self {
+        let memory = Arc::clone(&room.memory);
         let kept = Arc::new(KeptInstances {
             server: target.server.clone(),
             memory: Arc::clone(&memory),
@@ -54,7 +55,7 @@ impl Instances {
             loader.memory.may_end(Arc::downgrade(&kept));
         }
         let settings = Arc::new(target.settings.clone());
-        let http = Arc::new(http_of(&target));
+        let http = Arc::new(http_of(&target).in_room(room.requests.clone()));
         Self {
             secrets: GivenSecrets::new(&target.grants, &settings, &http),
             http,

@@ -31,6 +31,7 @@ use crate::engine::{EngineKind, InstanceOrigin, Machine, Machines, POOL_MEMORY};
 use crate::memory::{HostMemory, HostShare};
 use crate::request::ContractExport;
 use crate::sandbox::GrantedFolders;
+use crate::server_room::ServerRooms;
 use crate::target::{ComponentLocation, Target};
 
 /// A component that is compiled for an engine.
@@ -48,6 +49,8 @@ pub(super) struct Loader {
     own: OwnPlaces,
     /// Memory budget of all guests together.
     pub memory: Arc<HostMemory>,
+    /// Room of servers in that, and what else all calls of one server have together.
+    pub rooms: ServerRooms,
     pub compiler: Compiler,
     /// The contents that are being loaded, by their digests.
     loading: Mutex<HashMap<String, Arc<Mutex<()>>>>,
@@ -60,6 +63,7 @@ impl Loader {
         let limits = &HostLimits::default();
         Self {
             memory: HostMemory::new(limits.memory()),
+            rooms: ServerRooms::default(),
             compiler: Compiler::new(limits, compile),
             machines: Machines::default(),
             cache: CompileCache::new(cache.join("components")),

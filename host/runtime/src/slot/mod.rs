@@ -21,11 +21,12 @@ pub use life::Phase;
 
 use self::life::{Life, Loading, SlotState};
 use self::running_call::RunningCall;
-use crate::call::{Call, Graceful, Turns};
+use crate::call::{Call, Graceful};
 use crate::error::{CallError, Cause};
 use crate::instances::Instances;
 use crate::loader::{LoadedComponent, Loader};
 use crate::request::{CheckedParams, GuestRequest};
+use crate::server_room::ServerRoom;
 use crate::target::Target;
 
 /// Time for which a failed start is not repeated.
@@ -37,7 +38,7 @@ pub struct Slot {
     loader: Arc<Loader>,
     target: Arc<Target>,
     life: Mutex<Life>,
-    pub(super) turns: Turns,
+    pub(super) room: Arc<ServerRoom>,
     instances: Instances,
     /// Cancelled when no call is to go on in this slot.
     ended: CancellationToken,
@@ -69,11 +70,13 @@ impl fmt::Debug for Slot {
 impl Slot {
     pub(super) fn new(loader: Arc<Loader>, target: Target) -> Arc<Self> {
         let target = Arc::new(target);
+        let running = target.limits.instances;
+        let room = loader.rooms.of(&target.server, running, &loader.memory);
         Arc::new_cyclic(|me| Self {
             me: me.clone(),
-            instances: Instances::new(Arc::clone(&loader), Arc::clone(&target)),
+            instances: Instances::new(Arc::clone(&loader), Arc::clone(&target), &room),
             loader,
-            turns: Turns::new(target.limits.instances),
+            room,
             ended: CancellationToken::new(),
             is_stopping: AtomicBool::new(false),
             target,
@@ -115,7 +118,7 @@ impl Slot {
         let ready = async {
             let loaded = self.loaded(&call).await?;
             let place = self.instances.place(&call).await?;
-            let turn = self.turns.take().await;
+            let turn = self.room.turns.take().await;
             call.check(&turn).await?;
             Ok((loaded, place, turn))
         };
@@ -151,7 +154,7 @@ impl Slot {
         }
         let memory = self.instances.memory();
         let checking = match wanted.check_takes_long(memory) {
-            true => self.turns.checking().await,
+            true => self.room.turns.checking().await,
             false => None,
         };
         wanted.check(memory)?;

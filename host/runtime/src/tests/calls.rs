@@ -20,7 +20,7 @@ async fn a_call_whose_check_has_to_wait_ends_in_time() {
     let mut target = place.target();
     target.limits.timeout = Duration::from_millis(300);
     let slot = runtime.slot(target);
-    let checking = slot.turns.checking().await;
+    let checking = slot.room.turns.checking().await;
     // Its schema has not been compiled.
     let call = place.call("add", json!({ "a": 2, "b": 40 }));
     assert!(matches!(
@@ -52,7 +52,7 @@ async fn a_call_does_not_begin_where_its_condition_does_not_hold_by_then() {
         (true, None),
         (false, Some(Cause::Refused("denied".to_owned()))),
     ] {
-        let turn = slot.turns.take().await;
+        let turn = slot.room.turns.take().await;
         let mut call = place.call("add", json!({ "a": 2, "b": 40 }));
         call.condition = Some(Arc::clone(&condition));
         let called = Arc::clone(&slot);

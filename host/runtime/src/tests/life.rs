@@ -153,3 +153,25 @@ async fn a_file_that_has_changed_since_its_declaration_was_read_is_not_run() {
     place.good(&loaded).await;
     place.good(&slot()).await;
 }
+
+/// Another table makes another slot, while calls go on in the one of before.
+#[tokio::test(flavor = "multi_thread")]
+async fn slots_of_one_server_share_what_it_may_have() {
+    let place = place();
+    let runtime = runtime(place.cache());
+    let [before, mut after, mut other] = [(); 3].map(|()| place.target());
+    after.limits.timeout = Duration::from_secs(7);
+    after.limits.instances = 1;
+    other.server = "other".to_owned();
+    let before = runtime.slot(before);
+    let turn = before.room.turns.take().await;
+    let [after, other] = [after, other].map(|target| runtime.slot(target));
+    // Its code is compiled then.
+    place.good(&other).await;
+    let mut waiting = std::pin::pin!(place.good(&after));
+    let is_soon = tokio::time::timeout(Duration::from_millis(300), &mut waiting).await;
+    assert!(is_soon.is_err(), "two calls of one server run");
+    drop(turn);
+    waiting.await;
+    assert!(Arc::ptr_eq(&before.room, &after.room));
+}

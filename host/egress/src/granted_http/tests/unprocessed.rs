@@ -122,7 +122,7 @@ impl RefusingHost {
             reach: Reach::Configured,
         };
         // Hosts without TLS are spoken to in HTTP/1.1 otherwise.
-        let builder = plugin_builder(kind, true, Arc::clone(&granted.lookups));
+        let builder = plugin_builder(kind, true, Arc::clone(&granted.room.lookups));
         let client = builder.http2_prior_knowledge().build().unwrap();
         granted.clients.lock().insert((kind, true), client);
         Self {

@@ -1,0 +1,44 @@
+//! Room of the requests over HTTP of one server's plugins.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Most requests of one server that are on their way, or whose responses are being read. More wait.
+const MAX_OPEN_REQUESTS: usize = 128;
+
+/// Most lookups of names of one server that are on their way, also where their requests are not any
+/// more. More wait.
+const MAX_LOOKUPS: usize = 8;
+
+/// Room of the requests of one server's plugins, which whoever has its name after a change shares with
+/// those of before, as long as calls of these go on.
+#[derive(Clone)]
+pub struct RequestRoom {
+    open: Arc<Semaphore>,
+    /// Lookups of names that are on their way.
+    pub(crate) lookups: Arc<Semaphore>,
+}
+
+/// Room of a request among those that are open, until its response has been read.
+pub struct OpenRequest(
+    #[allow(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit,
+);
+
+impl Default for RequestRoom {
+    fn default() -> Self {
+        Self {
+            open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
+            lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
+        }
+    }
+}
+
+impl RequestRoom {
+    /// Waits until one more request may be open.
+    pub(crate) async fn open(&self) -> Option<OpenRequest> {
+        // It is never closed.
+        let permit = Arc::clone(&self.open).acquire_owned().await.ok()?;
+        Some(OpenRequest(permit))
+    }
+}
