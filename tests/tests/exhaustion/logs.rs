@@ -5,7 +5,12 @@ use super::*;
 /// Returns a component that logs so many times, with a logger of that many bytes and data of that
 /// many.
 fn flood(times: u32, logger: u32, data: u32) -> Vec<u8> {
-    let wat = format!(
+    wat::parse_str(flood_text(times, logger, data, "")).unwrap()
+}
+
+/// Returns the same as text, which has that in its module, too.
+fn flood_text(times: u32, logger: u32, data: u32, more: &str) -> String {
+    format!(
         r#"(component
           (import "dormouse:plugin/call@0.1.0" (instance $call
             (type $level (enum "debug" "info" "notice" "warning" "error" "critical" "alert" "emergency"))
@@ -20,26 +25,24 @@ fn flood(times: u32, logger: u32, data: u32) -> Vec<u8> {
           (core module $m
             (import "" "mem" (memory 1))
             (import "" "log" (func $log (param i32 i32 i32 i32 i32 i32)))
-            (func (export "flood") (local $n i32)
+            (func $flood (export "flood") (local $n i32)
               (memory.fill (i32.const 0) (i32.const 120) (i32.const 67108864))
               (loop $l
                 (call $log (i32.const 4) (i32.const 1) (i32.const 0) (i32.const {logger})
                   (i32.const 0) (i32.const {data}))
                 (local.set $n (i32.add (local.get $n) (i32.const 1)))
-                (br_if $l (i32.lt_u (local.get $n) (i32.const {times}))))))
+                (br_if $l (i32.lt_u (local.get $n) (i32.const {times})))))
+            {more})
           (core instance $i (instantiate $m (with "" (instance
             (export "mem" (memory $memory)) (export "log" (func $log))))))
           (func (export "flood") (canon lift (core func $i "flood"))))"#
-    );
-    wat::parse_str(wat).unwrap()
+    )
 }
 
 /// Calls such a component, and returns the number of bytes that it has logged.
-fn logged(times: u32, logger: u32, data: u32) -> usize {
+fn logged(component: &[u8]) -> usize {
     let home = Home::new().unwrap();
-    let file = home
-        .plugin_file("bad.wasm", &flood(times, logger, data))
-        .unwrap();
+    let file = home.plugin_file("bad.wasm", component).unwrap();
     home.server("bad", &file).unwrap();
     home.guests(&["echo"]).unwrap();
     let output = home.run(&["-vv", "call", "bad", "flood"]).unwrap();
@@ -55,13 +58,21 @@ fn logged(times: u32, logger: u32, data: u32) -> usize {
 
 #[test]
 fn long_names_of_loggers_count_and_are_cut() {
-    let bytes = logged(2000, 1 << 20, 1);
+    let bytes = logged(&flood(2000, 1 << 20, 1));
     assert!(bytes < 256 << 10, "{bytes} bytes");
 }
 
 #[test]
 fn messages_without_text_count() {
-    let bytes = logged(200_000, 4, 0);
+    let bytes = logged(&flood(200_000, 4, 0));
+    assert!(bytes < 256 << 10, "{bytes} bytes");
+}
+
+/// What an instance logs as it is made and what it logs in its function is that of one call.
+#[test]
+fn what_start_functions_log_counts_as_their_calls() {
+    let component = wat::parse_str(flood_text(2000, 4, 1000, "(start $flood)")).unwrap();
+    let bytes = logged(&component);
     assert!(bytes < 256 << 10, "{bytes} bytes");
 }
 

@@ -6,6 +6,7 @@ use dormouse_protocol::AskError;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::pace::at_once_or_later;
 use super::permit_pool::{PermitPool, PoolPermit};
 
 /// Most calls of one server that wait for answers at once: they do not run, but their instances
@@ -62,11 +63,12 @@ impl Turns {
 }
 
 impl CallPermit {
-    /// Gives the permit up until an answer is there.
+    /// Gives the permit up until an answer is there. Whoever calls this checks then whether the call may
+    /// go on.
     ///
     /// # Errors
     /// Too many calls of this server wait for answers already.
-    pub(crate) async fn wait<T>(&self, answer: impl Future<Output = T>) -> Result<T, AskError> {
+    pub(super) async fn wait<T>(&self, answer: impl Future<Output = T>) -> Result<T, AskError> {
         let Ok(_place) = self.turns.asking.try_acquire() else {
             return Err(AskError::Failed(format!(
                 "{ASKING} calls of this server wait for answers already"
@@ -74,26 +76,33 @@ impl CallPermit {
         };
         drop(self.hold(None));
         let answer = answer.await;
-        self.hold(Some(self.turns.running.take().await));
+        self.take_again().await;
         Ok(answer)
     }
 
     /// Gives the permit up while the upstream works, or keeps it if too many other calls have given
-    /// theirs up: their instances take memory.
-    pub(crate) async fn lend<T>(&self, work: impl Future<Output = T>) -> T {
+    /// theirs up: their instances take memory. Returns the result, and whether the call has waited for
+    /// a permit then: whoever calls this checks then whether it may go on.
+    pub(super) async fn lend<T>(&self, work: impl Future<Output = T>) -> (T, bool) {
         let Ok(_place) = self.turns.asking.try_acquire() else {
-            return work.await;
+            return (work.await, false);
         };
         drop(self.hold(None));
         let result = work.await;
-        self.hold(Some(self.turns.running.take().await));
-        result
+        (result, self.take_again().await)
     }
 
     /// Waits until the call's result may be [checked](Turns::checking). The call counts as running
     /// meanwhile.
     pub(crate) async fn checking(&self) -> Option<OwnedSemaphorePermit> {
         self.turns.checking().await
+    }
+
+    /// Takes a permit again. Returns whether the call has waited for it.
+    async fn take_again(&self) -> bool {
+        let (permit, has_waited) = at_once_or_later(self.turns.running.take()).await;
+        self.hold(Some(permit));
+        has_waited
     }
 
     fn hold(&self, held: Option<PoolPermit>) -> Option<PoolPermit> {

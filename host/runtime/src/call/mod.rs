@@ -18,6 +18,8 @@ pub(crate) use call_permit::{CallPermit, Turns};
 pub use grace::GRACE;
 pub(crate) use grace::Graceful;
 pub(crate) use pace::Pace;
+#[cfg(test)]
+pub(crate) use pace::tests::TestedCondition;
 pub(crate) use pausable_deadline::PausableDeadline;
 
 use crate::error::Cause;
@@ -55,7 +57,8 @@ impl Call {
                 return checked.map_err(Cause::Refused);
             }
             // It waits for a permit again then.
-            permit.lend(checking).await.map_err(Cause::Refused)?;
+            let (checked, _) = permit.lend(checking).await;
+            checked.map_err(Cause::Refused)?;
         }
     }
 }

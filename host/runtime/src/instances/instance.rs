@@ -1,6 +1,5 @@
 //! A live instance, and the calls of its functions.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -19,7 +18,7 @@ use crate::loader::{Bound, LoadedComponent, words};
 use crate::memory::{CallMemory, InstanceMemory, MemoryRefusal, held_too_many};
 use crate::request::CheckedParams;
 use crate::sandbox::{NetworkGate, Preopens};
-use crate::state::{CheckedCondition, Current, InstanceState};
+use crate::state::InstanceState;
 use crate::target::Target;
 use crate::value::json_memory;
 
@@ -48,13 +47,14 @@ impl Drop for Alive {
 }
 
 impl Live {
-    /// Instantiates a component under its server's grants and limits.
+    /// Instantiates a component under its server's grants and limits, in a call that its start functions
+    /// are a part of.
     pub(super) async fn start(
         instances: &Instances,
         loaded: &Arc<LoadedComponent>,
-        origin: InstanceOrigin,
-        place: Option<OwnedSemaphorePermit>,
-        mut memory: InstanceMemory,
+        (origin, place): (InstanceOrigin, Option<OwnedSemaphorePermit>),
+        call: &Call,
+        pace: &Pace,
     ) -> Result<Self, Cause> {
         let Instances {
             target,
@@ -78,12 +78,21 @@ impl Live {
         let bound = loaded
             .get(origin)
             .ok_or_else(|| Cause::Load("it is not loaded".into()))?;
+        let mut memory = InstanceMemory::new(
+            Arc::clone(&instances.memory),
+            target.limits.memory,
+            Arc::clone(&pace.waits_for_memory),
+        );
+        memory.begin_call(pace);
         let begun = memory.begin(&bound.share).await;
+        pace.condition.has_held()?;
         begun.map_err(|refused| cause_of(refused, target))?;
         let http = Arc::clone(http);
         let network = NetworkGate::new(&target.server, output.clone(), http, &target.limits);
         let settings = Arc::clone(settings);
-        let state = InstanceState::new(target, wasi, preopens, output, settings, memory, network);
+        let mut state =
+            InstanceState::new(target, wasi, preopens, output, settings, memory, network);
+        state.begin(call, pace);
         count.fetch_add(1, Ordering::Relaxed);
         let alive = Alive(Arc::clone(count));
         let mut store = Store::new(bound.pre.engine(), state);
@@ -93,7 +102,7 @@ impl Live {
             if let Some(memory) = &store.data().call_memory {
                 memory.passes(passage);
             }
-            Ok(())
+            Ok(store.data().goes_on()?)
         });
         store.set_epoch_deadline(1);
         // Tokio looks for arrived events before it resumes a task that yields like this; a task
@@ -119,26 +128,10 @@ impl Live {
         })
     }
 
-    /// Makes a call the one that the instance talks to.
+    /// Begins another call, in an instance that was kept.
     pub(super) fn attach(&mut self, call: &Call, pace: &Pace) {
-        // Refusals and output of an earlier call are not the cause of this one's end.
-        self.store.data().output.begin();
-        self.store.data().network.begin();
         self.used = Instant::now();
-        let memory = &mut self.store.data_mut().memory;
-        memory.refused = None;
-        memory.waits = Arc::clone(&pace.waits_for_memory);
-        self.store.data_mut().call = Some(Current {
-            listener: Arc::clone(&call.listener),
-            cancel: call.cancel.clone(),
-            pace: pace.clone(),
-            session: call.session,
-            condition: CheckedCondition::new(call.condition.clone()),
-            secret_questions: BTreeMap::new(),
-            failed_logins: BTreeMap::new(),
-            failed: None,
-            completed: None,
-        });
+        self.store.data_mut().begin(call, pace);
     }
 
     /// Whether it has other folders than these, or holds something open that is in none of them.
@@ -188,6 +181,8 @@ impl Live {
         if let Some(bytes) = bytes {
             let memory = &mut self.store.data_mut().memory;
             charge = memory.charge(bytes).await;
+            self.store.data().goes_on()?;
+            let memory = &self.store.data().memory;
             if let Some(refused) = memory.refused.filter(|_| charge.is_none()) {
                 return Err(cause_of(refused, target));
             }
@@ -208,9 +203,9 @@ impl Live {
         let returned = ended(&self.store, target, called)?;
         // Requests that are allowed for this call alone are open in the instance, and end with it.
         self.sound = !self.store.data().network.has_granted_once();
-        let ended = self.store.data_mut().call.take();
-        let (failed, completed, turn) = match ended {
-            Some(call) => (call.failed, call.completed, Some(call.pace.turn)),
+        let ended = self.store.data_mut().end();
+        let (failed, completed, pace) = match ended {
+            Some(call) => (call.failed, call.completed, Some(call.pace)),
             None => (None, None, None),
         };
         if let Some(cause) = call.wanted.passed_on(returned.as_ref(), failed) {
@@ -225,8 +220,8 @@ impl Live {
         let charge = server
             .charge(made)
             .ok_or_else(|| cause_of(MemoryRefusal::Host(server.host_limit()), target))?;
-        let checking = match &turn {
-            Some(turn) if call.wanted.has_output_schema() => turn.checking().await,
+        let checking = match &pace {
+            Some(pace) if call.wanted.has_output_schema() => pace.checking().await?,
             _ => None,
         };
         let has_failed = matches!(returned, Some(Val::Result(Err(_))));
@@ -294,6 +289,10 @@ fn cause(store: &Store<InstanceState>, target: &Target, error: &wasmtime::Error)
     // The host's own, by which it has ended the guest.
     if let Some(cause) = error.downcast_ref::<Cause>() {
         return cause.clone();
+    }
+    // It may also have ended itself when it got no memory for that.
+    if let Err(cause) = store.data().goes_on() {
+        return cause;
     }
     if let Some(refused) = store.data().memory.refused {
         return cause_of(refused, target);

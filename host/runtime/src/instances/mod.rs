@@ -20,7 +20,7 @@ use self::kept_instances::{KeptInstances, WaitingCall};
 use crate::call::{Call, Pace};
 use crate::error::Cause;
 use crate::loader::{LoadedComponent, Loader};
-use crate::memory::{InstanceMemory, ReclaimableInstances, ServerCharge, ServerMemory};
+use crate::memory::{ReclaimableInstances, ServerCharge, ServerMemory};
 use crate::request::CheckedParams;
 use crate::sandbox::GivenSecrets;
 use crate::schemas;
@@ -134,8 +134,7 @@ impl Instances {
         pace: &Pace,
     ) -> Result<Answer, Cause> {
         let Some(mut place) = place else {
-            let mut live = self.fresh(loaded, pace).await?;
-            live.attach(call, pace);
+            let mut live = self.fresh(loaded, call, pace).await?;
             let result = live.call(&self.target, call, params).await;
             drop(live);
             return result?.written(&self.target);
@@ -152,14 +151,14 @@ impl Instances {
                     drop(live);
                     let server = &self.target.server;
                     tracing::info!("server `{server}` starts anew: its folders have been moved");
-                    self.fresh(loaded, pace).await?
+                    self.fresh(loaded, call, pace).await?
                 } else {
+                    live.attach(call, pace);
                     live
                 }
             }
-            None => self.fresh(loaded, pace).await?,
+            None => self.fresh(loaded, call, pace).await?,
         };
-        live.attach(call, pace);
         let result = live.call(&self.target, call, params).await;
         if live.is_sound() {
             *place = Some(live);
@@ -170,15 +169,15 @@ impl Instances {
         result?.written(&self.target)
     }
 
-    async fn fresh(&self, loaded: &Arc<LoadedComponent>, pace: &Pace) -> Result<Live, Cause> {
-        let origin = loaded.origin(&self.loader, &self.target).await;
-        let (origin, place) = origin.map_err(Cause::Load)?;
-        let memory = InstanceMemory::new(
-            Arc::clone(&self.memory),
-            self.target.limits.memory,
-            Arc::clone(&pace.waits_for_memory),
-        );
-        Live::start(self, loaded, origin, place, memory).await
+    async fn fresh(
+        &self,
+        loaded: &Arc<LoadedComponent>,
+        call: &Call,
+        pace: &Pace,
+    ) -> Result<Live, Cause> {
+        let origin = pace.waited(loaded.origin(&self.loader, &self.target));
+        let origin = origin.await?.map_err(Cause::Load)?;
+        Live::start(self, loaded, origin, call, pace).await
     }
 }
 

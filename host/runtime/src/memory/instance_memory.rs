@@ -8,6 +8,8 @@ use wasmtime::ResourceLimiterAsync;
 use super::host_share::HostShare;
 use super::memory_wait::{MemoryWait, PendingGrowth};
 use super::server_memory::{NoMemoryRoom, ServerMemory};
+use crate::call::Pace;
+use crate::error::Cause;
 use crate::sandbox::Charge;
 
 /// Most linear memories of one store: each takes one mapping or more, and a process has a limited
@@ -46,6 +48,8 @@ pub(crate) struct InstanceMemory {
     pub refused: Option<MemoryRefusal>,
     /// Time for which the instance's current call has waited for memory.
     pub waits: Arc<MemoryWait>,
+    /// Pace of that call, which goes on after it has waited where its condition holds.
+    pub pace: Option<Pace>,
 }
 
 impl InstanceMemory {
@@ -57,7 +61,15 @@ impl InstanceMemory {
             taken: Arc::default(),
             refused: None,
             waits,
+            pace: None,
         }
+    }
+
+    /// Makes a call the one that takes memory and waits for it.
+    pub(crate) fn begin_call(&mut self, pace: &Pace) {
+        self.refused = None;
+        self.waits = Arc::clone(&pace.waits_for_memory);
+        self.pace = Some(pace.clone());
     }
 
     /// Takes the host's share of the instance for its whole life.
@@ -93,19 +105,34 @@ impl InstanceMemory {
         &self.server
     }
 
-    /// Takes more memory, as soon as there is room for it. Returns whether it was granted.
+    /// Takes more memory, as soon as there is room for it. Returns whether it was granted: not where its
+    /// call does not go on after it has waited for that.
     pub(super) async fn grow(&mut self, bytes: u64) -> bool {
         let wanted = self.taken().saturating_add(bytes);
         if wanted > self.limit {
             self.refused = Some(MemoryRefusal::Instance(wanted));
             return false;
         }
-        if self.server.try_take(bytes).is_err() && !self.wait(bytes).await {
-            self.refused = Some(MemoryRefusal::Host(self.server.host.limit()));
-            return false;
+        if self.server.try_take(bytes).is_err() {
+            if !self.wait(bytes).await {
+                self.refused = Some(MemoryRefusal::Host(self.server.host.limit()));
+                return false;
+            }
+            if let Some(pace) = &self.pace
+                && pace.check().await.is_err()
+            {
+                self.server.release(bytes);
+                return false;
+            }
         }
         self.taken.fetch_add(bytes, Ordering::Relaxed);
         true
+    }
+
+    /// Checks that nothing has been found that forbids its call to go on.
+    fn goes_on(&self) -> Result<(), Cause> {
+        let pace = self.pace.as_ref();
+        pace.map_or(Ok(()), |pace| pace.condition.has_held())
     }
 
     /// Waits until there is room. Returns whether the memory was taken.
@@ -187,7 +214,9 @@ impl ResourceLimiterAsync for InstanceMemory {
         desired: usize,
         _: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        Ok(self.grow(desired.saturating_sub(current) as u64).await)
+        let grown = self.grow(desired.saturating_sub(current) as u64).await;
+        self.goes_on()?;
+        Ok(grown)
     }
 
     async fn table_growing(
@@ -198,7 +227,9 @@ impl ResourceLimiterAsync for InstanceMemory {
     ) -> wasmtime::Result<bool> {
         let elements = desired.saturating_sub(current);
         let bytes = elements.saturating_mul(TABLE_ELEMENT);
-        Ok(self.grow(bytes as u64).await)
+        let grown = self.grow(bytes as u64).await;
+        self.goes_on()?;
+        Ok(grown)
     }
 
     fn instances(&self) -> usize {

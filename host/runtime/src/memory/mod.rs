@@ -92,6 +92,12 @@ impl HostMemory {
         self.usage.lock().taken
     }
 
+    /// Checks whether instances that have memory wait for more.
+    #[cfg(test)]
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.usage.lock().held_by_waiting > 0
+    }
+
     /// Takes memory for a file that is read whole, as long as what is returned is there. Blocks
     /// where there is no room for a large one; none where there is none after that.
     pub(super) fn hold_file(self: &Arc<Self>, bytes: u64) -> Option<HeldFile> {

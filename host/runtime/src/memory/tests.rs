@@ -4,6 +4,7 @@ use futures::FutureExt as _;
 use wasmtime::ResourceLimiterAsync as _;
 
 use super::*;
+use crate::call::{TestedCondition, Turns};
 
 const MIB: u64 = 1 << 20;
 
@@ -170,4 +171,26 @@ fn files_that_are_loaded_count_and_large_ones_need_room() {
         assert_eq!((held.is_some(), host.taken()), (true, 90 * MIB));
     });
     assert_eq!(host.taken(), 0);
+}
+
+/// What was taken for a call that does not go on is free again.
+#[tokio::test]
+async fn who_has_waited_gets_memory_where_its_call_still_goes_on() {
+    for may in [true, false] {
+        let host = HostMemory::new(4 * MIB);
+        let server = ServerMemory::new(Arc::clone(&host));
+        let mut first = instance(&server, 4 * MIB);
+        assert!(first.grow(2 * MIB).await);
+        let (turns, condition) = (Turns::new(1), TestedCondition::new());
+        let mut second = instance(&server, 4 * MIB);
+        second.begin_call(&condition.pace(&turns).await);
+        let mut waiting = second.memory_growing(0, MIB as usize, None);
+        assert!(futures::poll!(&mut waiting).is_pending());
+        condition.holds.store(may, Ordering::Relaxed);
+        drop(first);
+        assert_eq!(waiting.await.ok(), may.then_some(true));
+        assert_eq!(host.taken(), if may { MIB } else { 0 });
+        // What is there at once is not checked.
+        assert!(second.grow(MIB).await);
+    }
 }

@@ -11,6 +11,7 @@ use crate::error::Cause;
 use crate::instances::KeptInstanceGuard;
 use crate::loader::LoadedComponent;
 use crate::request::CheckedParams;
+use crate::state::CheckedCondition;
 
 /// Counts a call while it runs, however it ends.
 pub(super) struct RunningCall(Arc<Slot>);
@@ -40,6 +41,7 @@ impl RunningCall {
             patience: PausableDeadline::new(limit, target.limits.total_timeout),
             turn,
             waits_for_memory: Arc::default(),
+            condition: CheckedCondition::new(call.condition.clone()),
         };
         let run = instances.run(&loaded, place, &call, params, &pace);
         let ended = pace.patience.within(|| loader.machines.busy(), run).await;

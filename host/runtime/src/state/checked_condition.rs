@@ -10,7 +10,7 @@ use crate::error::Cause;
 
 /// Condition of a call, and the reason why it has not held: the guest may have requests open, so the
 /// host ends it where that is so, rather than tell it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct CheckedCondition {
     condition: Option<CallCondition>,
     failed: Arc<OnceLock<String>>,
@@ -28,7 +28,7 @@ impl CheckedCondition {
     ///
     /// # Errors
     /// It does not hold; with the reason.
-    pub(super) fn check(&self) -> BoxFuture<'static, Result<(), String>> {
+    pub(crate) fn check(&self) -> BoxFuture<'static, Result<(), String>> {
         let Some(condition) = &self.condition else {
             return std::future::ready(Ok(())).boxed();
         };
@@ -43,11 +43,16 @@ impl CheckedCondition {
         .boxed()
     }
 
+    /// Records a reason why the call does not go on. Returns it as the cause by which the guest ends.
+    pub(crate) fn fail(&self, why: String) -> Cause {
+        Cause::Refused(self.failed.get_or_init(|| why).clone())
+    }
+
     /// Checks that it has held whenever it was checked.
     ///
     /// # Errors
     /// It has not; with the reason, by which the guest ends.
-    pub(super) fn has_held(&self) -> Result<(), Cause> {
+    pub(crate) fn has_held(&self) -> Result<(), Cause> {
         match self.failed.get() {
             Some(why) => Err(Cause::Refused(why.clone())),
             None => Ok(()),

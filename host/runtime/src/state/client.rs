@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dormouse_protocol::{AskError, Capability, Question, check_size};
 use dormouse_upstream::without_blocking;
 
-use super::{CANCELLED, InstanceState, checked_answers};
+use super::{CANCELLED, InstanceState};
 use crate::ask::{QuestionSize, answered, capability_for, question};
 use crate::bindings::dormouse::plugin::client;
 
@@ -113,15 +113,10 @@ impl InstanceState {
         }
         let client = call.listener.client();
         let counted = self.questions.take(&self.server, client, questions.len())?;
-        let waiting = call.pace.patience.wait();
         let asking = call.listener.put(questions.clone());
-        let answer = checked_answers(asking, call.condition.clone());
-        let answers = call.pace.turn.wait(call.unless_cancelled(answer)).await?;
+        let answers = call.pace.wait(call.unless_cancelled(asking)).await?;
         let answers = answers.ok_or_else(cancelled)??;
-        drop((waiting, counted, held));
-        // The poll of this call makes epochs advance and the deadline count again, but only at its
-        // start.
-        tokio::task::yield_now().await;
+        drop((counted, held));
         without_blocking(bytes, || {
             questions
                 .iter()

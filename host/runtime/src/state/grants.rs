@@ -14,7 +14,6 @@ impl InstanceState {
             return;
         };
         let listener = Arc::clone(&call.listener);
-        let waiting = call.pace.patience.wait();
         let session = &questions.session;
         let asking = async {
             let _turn = session.turn().await;
@@ -31,11 +30,7 @@ impl InstanceState {
             }
             answer
         };
-        let answered = call.pace.turn.wait(call.unless_cancelled(asking)).await;
-        drop(waiting);
-        // The poll of this call makes epochs advance and the deadline count again, but only at its
-        // start.
-        tokio::task::yield_now().await;
+        let answered = call.pace.wait(call.unless_cancelled(asking)).await;
         match answered {
             Ok(Some(GrantAnswer::Once)) => self.network.grant_once(wanted),
             Ok(Some(GrantAnswer::Refused)) => self.network.refuse_host(wanted),

@@ -25,17 +25,8 @@ impl InstanceState {
             return Err(why.clone());
         }
         let listener = Arc::clone(&call.listener);
-        let waiting = call.pace.patience.wait();
         let authorizing = login.authorize(&listener, None);
-        let authorized = call
-            .pace
-            .turn
-            .wait(call.unless_cancelled(authorizing))
-            .await;
-        drop(waiting);
-        // The poll of this call makes epochs advance and the deadline count again, but only at its
-        // start.
-        tokio::task::yield_now().await;
+        let authorized = call.pace.wait(call.unless_cancelled(authorizing)).await;
         let authorized = authorized.map_err(|error| NotLoggedIn::new(error.to_string()))?;
         let authorized = authorized.ok_or_else(cancelled)?;
         if let Err(why) = &authorized {

@@ -14,7 +14,6 @@ mod wasi;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::task::Poll;
 
 use dormouse_protocol::{Answer, AskError, Listener, QuestionLimit, SessionId};
 use dormouse_upstream::Upstream;
@@ -29,7 +28,7 @@ use wasmtime_wasi_http::WasiHttpCtx;
 
 pub(crate) use self::checked_condition::CheckedCondition;
 use crate::bindings::dormouse::plugin;
-use crate::call::Pace;
+use crate::call::{Call, Pace};
 use crate::error::Cause;
 use crate::grant_questions::GrantQuestions;
 use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
@@ -79,8 +78,6 @@ pub(super) struct Current {
     pub cancel: CancellationToken,
     pub pace: Pace,
     pub session: Option<SessionId>,
-    /// Condition on which it goes on after it has waited.
-    pub condition: CheckedCondition,
     /// Numbers of questions for secrets so far, by their names.
     pub secret_questions: BTreeMap<String, usize>,
     /// Reasons why its user is not logged in at providers where they were asked to, by the providers.
@@ -102,27 +99,6 @@ impl Current {
             result = work => Some(result),
             () = self.cancel.cancelled() => None,
         }
-    }
-}
-
-impl Current {
-    /// Checks the condition on which it goes on, while its deadline stands where its user is asked.
-    ///
-    /// # Errors
-    /// It does not go on; with the cause by which its guest ends.
-    async fn check(&self) -> Result<(), Cause> {
-        let mut checking = self.condition.check();
-        if let Poll::Ready(checked) = futures::poll!(&mut checking) {
-            return checked.map_err(Cause::Refused);
-        }
-        let waiting = self.pace.patience.wait();
-        let checked = self.pace.turn.wait(self.unless_cancelled(checking)).await;
-        drop(waiting);
-        // The poll of this call makes epochs advance and the deadline count again, but only at its
-        // start.
-        tokio::task::yield_now().await;
-        let checked = checked.map_err(|error| Cause::Refused(error.to_string()))?;
-        checked.ok_or(Cause::Cancelled)?.map_err(Cause::Refused)
     }
 }
 
@@ -174,13 +150,40 @@ impl InstanceState {
         }
     }
 
-    /// Checks that nothing has been found that forbids the running call to go on.
+    /// Begins a call with all that it may print, send and wait for: it is the one that the guest talks
+    /// to from here on, also in its start functions.
+    pub(super) fn begin(&mut self, call: &Call, pace: &Pace) {
+        // Refusals and output of an earlier call are not the cause of this one's end.
+        self.output.begin();
+        self.network.begin();
+        self.http_hooks.begin(pace.condition.clone());
+        self.memory.begin_call(pace);
+        self.call = Some(Current {
+            listener: Arc::clone(&call.listener),
+            cancel: call.cancel.clone(),
+            pace: pace.clone(),
+            session: call.session,
+            secret_questions: BTreeMap::new(),
+            failed_logins: BTreeMap::new(),
+            failed: None,
+            completed: None,
+        });
+    }
+
+    /// Ends the running call, and returns it.
+    pub(super) fn end(&mut self) -> Option<Current> {
+        self.memory.pace = None;
+        self.call.take()
+    }
+
+    /// Checks that nothing has been found that forbids the running call to go on: asked whenever its
+    /// guest calls the host and whenever it is gone on with, whatever it has waited for.
     ///
     /// # Errors
     /// Something has; with the cause by which the guest ends.
-    fn goes_on(&self) -> wasmtime::Result<()> {
+    pub(super) fn goes_on(&self) -> Result<(), Cause> {
         match &self.call {
-            Some(call) => Ok(call.condition.has_held()?),
+            Some(call) => call.pace.condition.has_held(),
             None => Ok(()),
         }
     }

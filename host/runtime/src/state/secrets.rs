@@ -36,7 +36,6 @@ impl InstanceState {
                 return;
             }
             let mut is_asked = false;
-            let waiting = call.pace.patience.wait();
             let asking = async {
                 let _turn = session.turn().await;
                 // Another call may have been answered meanwhile.
@@ -59,15 +58,11 @@ impl InstanceState {
                 }
                 answer
             };
-            let answered = call.pace.turn.wait(call.unless_cancelled(asking)).await;
-            drop(waiting);
+            let answered = call.pace.wait(call.unless_cancelled(asking)).await;
             if is_asked {
                 let name = missing.secret().to_owned();
                 call.secret_questions.insert(name, questions_before + 1);
             }
-            // The poll of this call makes epochs advance and the deadline count again, but only at its
-            // start.
-            tokio::task::yield_now().await;
             let Ok(Some(SecretAnswer::Done(_))) = answered else {
                 return;
             };

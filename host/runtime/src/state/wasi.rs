@@ -87,7 +87,7 @@ impl HttpState for InstanceState {
 
     async fn check_call(&mut self) -> wasmtime::Result<()> {
         match &self.call {
-            Some(call) => Ok(call.check().await?),
+            Some(call) => Ok(call.pace.check().await?),
             None => Ok(()),
         }
     }

@@ -4,6 +4,7 @@ mod cache;
 mod calls;
 mod life;
 mod prepared;
+mod waits;
 
 use std::path::PathBuf;
 use std::sync::Arc;

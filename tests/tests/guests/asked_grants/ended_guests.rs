@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
+const ASK: &str = "elicitation/create";
+
 /// Whatever its user answers, nothing more of a request that was begun before goes out.
 #[test]
 fn a_plugin_whose_tool_is_denied_by_then_writes_no_more_into_an_open_request() {
@@ -53,6 +55,54 @@ fn a_plugin_does_not_go_on_where_its_own_question_is_answered_when_its_tool_is_d
         result["isError"] == true && text.starts_with("server `asks`, tool `survey`: "),
         "{result}"
     );
+}
+
+/// Also where it has its answer, and waits for its turn, when the rules are written.
+#[test]
+fn a_plugin_that_waits_for_its_turn_goes_on_by_the_rules_of_then() {
+    let deny = "deny = ['asks__able', 'asks__greet']";
+    let confirm = "deny = ['asks__able']\nconfirm = ['destructive']";
+    for (rules, answer, said) in [
+        (deny, None, "`deny` of `[exposure]`"),
+        (confirm, Some("once"), "Hello, Ada!"),
+        (confirm, Some("no"), "does not want it"),
+    ] {
+        let home = Home::new().unwrap();
+        let asker = dormouse_tests::artifacts::guest("asker").unwrap();
+        let limits = "[servers.asks.limits]\ninstances = 1";
+        home.server_with("asks", &asker, limits).unwrap();
+        let able = json!({ "elicitation": {} });
+        let mut client = Client::start_able(&mut home.command(&["serve"]), able).unwrap();
+        let [(greets, its_question), (hangs, other_question)] = ["greet", "hang"].map(|tool| {
+            let call = json!({ "name": format!("asks__{tool}"), "arguments": {} });
+            let id = client.send("tools/call", call).unwrap();
+            (id, client.notification(ASK, client::PATIENCE).unwrap())
+        });
+        let name = json!({ "action": "accept", "content": { "name": "Ada" } });
+        client.reply(&other_question, name.clone()).unwrap();
+        // Its turn is that one's as long as it runs, and nothing says that it has begun to.
+        std::thread::sleep(Duration::from_millis(500));
+        client.reply(&its_question, name).unwrap();
+        let config = std::fs::read_to_string(home.config()).unwrap();
+        let config = format!("[exposure]\n{rules}\n\n{config}");
+        std::fs::write(home.config(), config).unwrap();
+        dormouse_tests::wait::until("the rules to be read", || {
+            let tools = client.tools()?;
+            let is_there = tools.iter().any(|tool| tool["name"] == "asks__able");
+            anyhow::ensure!(!is_there, "{tools:?}");
+            Ok(())
+        })
+        .unwrap();
+        let ended = json!({ "requestId": hangs });
+        client.notify("notifications/cancelled", ended).unwrap();
+        if let Some(answer) = answer {
+            let asked = client.notification(ASK, client::PATIENCE).unwrap();
+            assert!(asked.to_string().contains("Tool: greet"), "{asked}");
+            client.reply(&asked, chosen(answer)).unwrap();
+        }
+        let result = client.answer(greets).unwrap().to_string();
+        assert!(result.contains(said), "{rules}: {result}");
+    }
 }
 
 /// Starts a host whose responses have no end. Returns where it is, and the number of clients that have

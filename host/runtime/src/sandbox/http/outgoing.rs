@@ -1,6 +1,11 @@
 //! Requests of a guest on their way to their hosts, as far as they are granted.
 
-use dormouse_egress::{MaskedBodyError, PluginHttpRequest, SendError, is_forbidden_header};
+use std::task::Poll;
+
+use dormouse_egress::{
+    GrantedHttp, MaskedBodyError, OpenRequest, PluginHttpRequest, SendError, is_forbidden_header,
+};
+use futures::FutureExt as _;
 use http_body_util::BodyExt as _;
 use hyper::http::HeaderName;
 use hyper::http::request::Parts;
@@ -14,16 +19,27 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 use super::counted_body::CountedBody;
 use super::{CHUNK_BYTES, MAX_FIELDS_BYTES};
 use crate::sandbox::{DeniedRequest, NetworkGate};
+use crate::state::CheckedCondition;
 
 /// Wasmtime's hooks into its host.
 pub(crate) struct HttpHooks {
     gate: NetworkGate,
+    /// Condition of the running call, on which a request goes out that has waited.
+    condition: CheckedCondition,
 }
 
 impl HttpHooks {
     /// Returns the hooks of a guest with that gate to the network.
     pub(crate) fn new(gate: NetworkGate) -> Self {
-        Self { gate }
+        Self {
+            gate,
+            condition: CheckedCondition::default(),
+        }
+    }
+
+    /// Begins another call with that condition.
+    pub(crate) fn begin(&mut self, condition: CheckedCondition) {
+        self.condition = condition;
     }
 }
 
@@ -40,10 +56,11 @@ impl WasiHttpHooks for HttpHooks {
         options: Option<RequestOptions>,
         _: Box<dyn Future<Output = Result<(), Error>> + Send>,
     ) -> Box<dyn Future<Output = Result<Sent, Error>> + Send> {
-        let gate = self.gate.clone();
+        let (gate, condition) = (self.gate.clone(), self.condition.clone());
         Box::new(async move {
             let (parts, body) = request.into_parts();
-            let response = send(&gate, parts, body, options.unwrap_or_default()).await?;
+            let options = options.unwrap_or_default();
+            let response = send(&gate, &condition, parts, body, options).await?;
             let nothing: Box<dyn Future<Output = _> + Send> = Box::new(async { Ok(()) });
             Ok((response, nothing))
         })
@@ -123,15 +140,27 @@ fn method_of(request: &HostOutgoingRequest) -> &str {
 /// has handed it over.
 async fn send(
     gate: &NetworkGate,
+    condition: &CheckedCondition,
     parts: Parts,
     body: WasiBody,
     options: RequestOptions,
 ) -> Result<Response<WasiBody>, Error> {
-    let judged = gate.judge(parts.method.as_str(), &parts.uri.to_string());
-    let (url, reach) = judged.map_err(|denied| internal(&gate.refuse_request(&denied)))?;
+    let judged = || {
+        let judged = gate.judge(parts.method.as_str(), &parts.uri.to_string());
+        judged.map_err(|denied| internal(&gate.refuse_request(&denied)))
+    };
+    let (mut url, mut reach) = judged()?;
     gate.take_request().map_err(|reason| internal(&reason))?;
     let http = gate.http();
-    let open = http.open().await.ok_or(Error::ConnectionLimitReached)?;
+    let open = match http.open().now_or_never() {
+        Some(open) => open,
+        None => {
+            let open = opened_later(http, condition).await?;
+            (url, reach) = judged()?;
+            open
+        }
+    };
+    let open = open.ok_or(Error::ConnectionLimitReached)?;
     let request = PluginHttpRequest {
         method: parts.method,
         url: url.clone(),
@@ -172,15 +201,56 @@ async fn send(
     }))
 }
 
+/// Waits until one more request may be open, and checks then whether its call may still send it. The place
+/// is another's while its user is asked.
+async fn opened_later(
+    http: &GrantedHttp,
+    condition: &CheckedCondition,
+) -> Result<Option<OpenRequest>, Error> {
+    loop {
+        let open = http.open().await;
+        let mut checking = condition.check();
+        if let Poll::Ready(checked) = futures::poll!(&mut checking) {
+            return checked.map(|()| open).map_err(|why| internal(&why));
+        }
+        drop(open);
+        checking.await.map_err(|why| internal(&why))?;
+    }
+}
+
 fn internal(reason: &str) -> Error {
     Error::InternalError(Some(reason.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::Ordering;
+
+    use tokio::task::unconstrained;
     use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
 
     use super::*;
+    use crate::call::TestedCondition;
+
+    #[tokio::test]
+    async fn a_request_that_waits_for_room_is_sent_where_its_call_still_goes_on() {
+        for may in [true, false] {
+            let (http, condition) = (GrantedHttp::default(), TestedCondition::new());
+            let checked = condition.checked();
+            let mut open = Vec::new();
+            while let Some(one) = unconstrained(http.open()).now_or_never() {
+                open.push(one);
+            }
+            let mut waiting = pin!(opened_later(&http, &checked));
+            assert!(futures::poll!(&mut waiting).is_pending());
+            condition.holds.store(may, Ordering::Relaxed);
+            drop(open);
+            assert_eq!(waiting.await.is_ok(), may);
+            // However that is told, the guest ends by it.
+            assert_eq!(checked.has_held().is_ok(), may);
+        }
+    }
 
     #[test]
     fn what_wasmtime_keeps_from_guests_is_kept_from_them() {

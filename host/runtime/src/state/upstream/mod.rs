@@ -36,7 +36,7 @@ impl upstream::Host for InstanceState {
         let forwarded = self.forward(&method, &params).await;
         // It is checked before a request is sent; its user may have been asked where none was.
         if let (Err(Failure::Barred(_) | Failure::Lost(_)), Some(call)) = (&forwarded, &self.call) {
-            call.check().await?;
+            call.pace.check().await?;
         }
         self.goes_on()?;
         let failure = match forwarded {
@@ -94,7 +94,7 @@ impl InstanceState {
         let listener: Arc<dyn Listener> = Arc::new(UpstreamListener {
             listener: Arc::clone(&call.listener),
             patience: pace.patience.clone(),
-            condition: call.condition.clone(),
+            condition: pace.condition.clone(),
         });
         let connection = match upstream.open(call.session, &listener) {
             Some(connection) => connection,
@@ -103,8 +103,9 @@ impl InstanceState {
                 let connecting = upstream.connect(call.session, &listener);
                 let connecting = told(connecting, listener.as_ref());
                 let connecting = call.unless_cancelled(connecting);
-                let connection = pace.turn.lend(connecting).await;
+                let connection = pace.lend(connecting).await;
                 drop(waiting);
+                let connection = connection.map_err(|cause| none(&cause.to_string()))?;
                 connection.ok_or_else(|| none(CANCELLED))??
             }
         };
@@ -112,8 +113,9 @@ impl InstanceState {
         // waits for the upstream.
         let _waiting = pace.patience.guest_waits();
         let asking = upstream.request(call.session, connection, method, params, &listener);
-        let answer = pace.turn.lend(call.unless_cancelled(asking)).await;
+        let answer = pace.lend(call.unless_cancelled(asking)).await;
         drop(held);
+        let answer = answer.map_err(|cause| none(&cause.to_string()))?;
         answer.ok_or_else(|| none(CANCELLED))?
     }
 }
