@@ -134,6 +134,11 @@ impl Live {
         self.store.data_mut().begin(call, pace);
     }
 
+    /// Ends its call, whose turn is another's then, also where it has not come to the guest.
+    pub(super) fn detach(&mut self) {
+        self.store.data_mut().end();
+    }
+
     /// Whether it has other folders than these, or holds something open that is in none of them.
     pub(super) fn has_left(&mut self, folders: &Preopens) -> bool {
         self.store.data_mut().has_left(folders)

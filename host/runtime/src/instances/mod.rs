@@ -161,6 +161,7 @@ impl Instances {
         };
         let result = live.call(&self.target, call, params).await;
         if live.is_sound() {
+            live.detach();
             *place = Some(live);
             // Idle from now on, so that it may be ended for a call that waits for memory.
             drop(place);

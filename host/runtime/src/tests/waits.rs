@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dormouse_policy::HostLimits;
+use dormouse_wit::Instance;
 use futures::FutureExt as _;
 use serde_json::json;
 
@@ -23,6 +24,10 @@ fn growing(start: &str) -> Place {
           (core instance $i (instantiate $m))
           (func (export "grow") (canon lift (core func $i "grow"))))"#
     );
+    of(&wat)
+}
+
+fn of(wat: &str) -> Place {
     let mut place = place();
     let bytes = wat::parse_str(wat).unwrap();
     std::fs::write(&place.path, &bytes).unwrap();
@@ -73,4 +78,34 @@ async fn a_call_that_waits_for_memory_goes_on_where_it_still_may() {
         let cause = answered.err().map(|error| error.cause);
         assert_eq!(cause, failed, "{start}");
     }
+}
+
+/// Its call ends where there is no memory for what it is called with, and its turn is another's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kept_instance_keeps_no_turn_of_a_call_that_did_not_begin() {
+    const READS: &str = r#"(component
+      (core module $m (memory (export "mem") 32)
+        (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 1024))
+        (func (export "read") (param i32 i32) (result i32) (local.get 1)))
+      (core instance $i (instantiate $m))
+      (func (export "read") (param "text" string) (result u32)
+        (canon lift (core func $i "read") (memory (core memory $i "mem"))
+          (realloc (core func $i "realloc")))))"#;
+    let place = of(READS);
+    let runtime = runtime(place.cache());
+    let mut target = place.target();
+    target.instance = Instance::PerSession;
+    target.limits.instances = 1;
+    target.limits.memory = 8 * MIB;
+    let slot = runtime.slot(target);
+    let read = |bytes: usize| slot.call(place.call("read", json!({ "text": "x".repeat(bytes) })));
+    read(1).await.unwrap();
+    let refused = read(7 << 20).await;
+    assert!(
+        matches!(refused, Err(ref error) if matches!(error.cause, Cause::Memory { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(slot.instances(), 1);
+    let soon = tokio::time::timeout(Duration::from_secs(10), read(1));
+    soon.await.unwrap().unwrap();
 }
