@@ -6,10 +6,10 @@ use dormouse_policy::HttpGrant;
 use parking_lot::Mutex;
 use tokio::sync::MutexGuard;
 
-/// Most grants that are remembered as refused: more are refused without being asked about.
+/// Most hosts that are remembered as refused: more are refused without being asked about.
 const MAX_REFUSED: usize = 64;
 
-/// Grants that a user has given one plugin for as long as the host runs, and those that they have
+/// Grants that a user has given one plugin for as long as the host runs, and hosts that they have
 /// refused.
 #[derive(Default)]
 pub struct SessionGrants {
@@ -20,6 +20,7 @@ pub struct SessionGrants {
 #[derive(Default)]
 struct Answers {
     granted: Vec<HttpGrant>,
+    /// Grants that their user has refused: no other one of their hosts is asked for.
     refused: Vec<HttpGrant>,
     /// Secrets, by their names: their user has said that they do not give their texts.
     refused_secrets: BTreeSet<String>,
@@ -44,7 +45,8 @@ impl SessionGrants {
         granted.len() < before
     }
 
-    /// Keeps that the user has refused a grant, who is not asked for it again.
+    /// Keeps that the user has refused a grant, who is not asked for its host again, at whatever port
+    /// and for whatever requests.
     pub fn refuse(&self, refused: HttpGrant) {
         self.answers.lock().refused.push(refused);
     }
@@ -69,6 +71,7 @@ impl SessionGrants {
 
     pub(crate) fn may_ask(&self, wanted: &HttpGrant) -> bool {
         let answers = self.answers.lock();
-        answers.refused.len() < MAX_REFUSED && !answers.refused.contains(wanted)
+        let mut refused = answers.refused.iter();
+        answers.refused.len() < MAX_REFUSED && !refused.any(|one| one.is_of_same_host(wanted))
     }
 }

@@ -178,10 +178,10 @@ impl HttpGrant {
         self.is_private
     }
 
-    /// Whether it is for the same host and port as another one.
+    /// Whether it is for the same host as another one, at whatever port.
     #[must_use]
     pub fn is_of_same_host(&self, other: &Self) -> bool {
-        self.host == other.host && self.port == other.port
+        self.host == other.host
     }
 
     /// Returns the same grant for the host of a URL alone.

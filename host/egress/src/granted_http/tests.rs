@@ -162,6 +162,38 @@ fn the_user_is_asked_for_what_the_plugin_asks_for_and_for_nothing_else() {
     assert!(http.reach("POST", &url, &[]).is_err());
 }
 
+/// At whatever port, by whatever method and below whatever path it is asked for next.
+#[test]
+fn a_no_holds_for_its_host_and_for_no_other() {
+    let requested = ["https://*", "http://*:8080", "http://127.0.0.1:8"];
+    let requested = requested.map(|request| request.parse().unwrap());
+    let session = Arc::<SessionGrants>::default();
+    let asking = |grants: &[&str]| granted(grants).asking(&requested, Arc::clone(&session));
+    session.refuse("GET https://a.example/v1".parse().unwrap());
+    let http = asking(&[]);
+    for (url, expected) in [
+        ("https://a.example/v1", false),
+        ("https://A.example./v2", false),
+        ("http://a.example:8080/", false),
+        ("https://b.example/v1", true),
+        ("https://x.a.example/v1", true),
+        ("http://127.0.0.1:8/", true),
+    ] {
+        let is_asked = http.askable("GET", &Url::parse(url).unwrap()).is_some();
+        assert_eq!(is_asked, expected, "{url}");
+    }
+    // Who grants it after all is heard, by a command or for another call.
+    let url = Url::parse("https://a.example/v2").unwrap();
+    let once = ["https://a.example".parse().unwrap()];
+    assert!(http.reach("GET", &url, &[]).is_err());
+    assert!(http.reach("GET", &url, &once).is_ok());
+    assert!(
+        asking(&["https://a.example"])
+            .reach("GET", &url, &[])
+            .is_ok()
+    );
+}
+
 #[tokio::test]
 async fn a_response_has_no_secret_in_it_and_is_not_compressed() {
     use http_body_util::BodyExt as _;

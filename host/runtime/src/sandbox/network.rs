@@ -96,8 +96,6 @@ struct NetworkUse {
     bytes: u64,
     /// Grants that the user has given for this call.
     once: Vec<HttpGrant>,
-    /// Grants that the user has refused in this call, whose hosts they are not asked about again.
-    refused_hosts: Vec<HttpGrant>,
 }
 
 impl NetworkGate {
@@ -197,16 +195,7 @@ impl NetworkGate {
 
     /// Checks whether the user may still be asked for a grant.
     pub(crate) fn is_askable(&self, wanted: &HttpGrant) -> bool {
-        let state = self.shared.state.lock();
-        let mut refused = state.refused_hosts.iter();
-        !refused.any(|refused| refused.is_of_same_host(wanted))
-            && self.shared.http.is_askable(wanted)
-    }
-
-    /// Asks the user no more about the host of a grant in the running call, whichever requests to it the
-    /// guest asks for.
-    pub(crate) fn refuse_host(&self, refused: HttpGrant) {
-        self.shared.state.lock().refused_hosts.push(refused);
+        self.shared.http.is_askable(wanted)
     }
 
     /// Grants requests for the running call.

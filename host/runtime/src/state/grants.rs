@@ -31,10 +31,8 @@ impl InstanceState {
             answer
         };
         let answered = call.pace.wait(call.unless_cancelled(asking)).await;
-        match answered {
-            Ok(Some(GrantAnswer::Once)) => self.network.grant_once(wanted),
-            Ok(Some(GrantAnswer::Refused)) => self.network.refuse_host(wanted),
-            _ => {}
+        if let Ok(Some(GrantAnswer::Once)) = answered {
+            self.network.grant_once(wanted);
         }
     }
 }

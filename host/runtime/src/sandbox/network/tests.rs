@@ -144,21 +144,3 @@ fn what_is_granted_for_one_call_is_granted_for_no_other() {
     gate.begin();
     assert!(!is_granted("POST") && is_granted("GET") && !gate.has_granted_once());
 }
-
-#[test]
-fn a_host_that_was_refused_is_asked_about_in_another_call_at_the_earliest() {
-    let gate = gate();
-    let is_askable = |grant: &str| gate.is_askable(&grant.parse().unwrap());
-    gate.refuse_host("GET https://a.example/v1".parse().unwrap());
-    for (grant, expected) in [
-        ("GET https://a.example/v2", false),
-        ("POST https://a.example", false),
-        ("GET https://a.example:8443/v1", true),
-        ("GET https://b.example/v1", true),
-        ("GET https://x.a.example/v1", true),
-    ] {
-        assert_eq!(is_askable(grant), expected, "{grant}");
-    }
-    gate.begin();
-    assert!(is_askable("GET https://a.example/v2"));
-}
