@@ -143,6 +143,13 @@ impl PluginSecrets {
         None
     }
 
+    /// Forgets which commands of secrets have failed: each is run once more where a request needs it.
+    pub fn forget_failures(&self) {
+        for one in &self.secrets {
+            one.text().forget_failure();
+        }
+    }
+
     fn unknown<'s>(
         &'s self,
         url: &'s Url,

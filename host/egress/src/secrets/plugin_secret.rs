@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dormouse_launch::Secret;
 use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
 use http::HeaderMap;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::OnceCell;
 use url::Url;
 
@@ -34,6 +34,8 @@ pub(super) enum SecretText {
     Lasting {
         source: SecretSource,
         cell: OnceCell<Arc<ResolvedSecret>>,
+        /// Failure of its command, which is not run again for each request of a call.
+        failed: Mutex<Option<SecretFault>>,
     },
     /// In the user's store, by name there.
     Stored { name: String, known: StoredText },
@@ -66,8 +68,16 @@ impl SecretText {
                 Self::Lasting {
                     source: source.clone(),
                     cell: OnceCell::new(),
+                    failed: Mutex::default(),
                 }
             }
+        }
+    }
+
+    /// Forgets that its command has failed, which is run again then.
+    pub(super) fn forget_failure(&self) {
+        if let Self::Lasting { failed, .. } = self {
+            *failed.lock() = None;
         }
     }
 
@@ -132,14 +142,23 @@ impl PluginSecret {
         self.text.read().resolved()
     }
 
-    /// Returns its text, looked up by the first one that needs it, or the token of its login. A
-    /// failure is not kept.
+    /// Returns its text, looked up by the first one that needs it, or the token of its login. Of
+    /// failures, that of a command is kept until it is forgotten.
     pub(super) async fn resolve(&self, server: &str) -> Result<Arc<ResolvedSecret>, SecretFault> {
         match &*self.text() {
-            SecretText::Lasting { source, cell } => {
+            SecretText::Lasting {
+                source,
+                cell,
+                failed,
+            } => {
                 let resolved = cell.get_or_try_init(|| async {
-                    let text = source::text_of(source).await?;
-                    Ok(Arc::new(self.known_by(text)))
+                    let before = failed.lock().clone();
+                    before.map_or(Ok(()), Err)?;
+                    let text = source::text_of(source).await;
+                    if let (Err(fault), SecretSource::Command { .. }) = (&text, source) {
+                        *failed.lock() = Some(fault.clone());
+                    }
+                    Ok(Arc::new(self.known_by(text?)))
                 });
                 Ok(Arc::clone(resolved.await?))
             }

@@ -136,7 +136,7 @@ async fn a_secret_without_a_value_fails_its_requests_in_words() {
     let named = |variable| secret("token", variable, &["a.example"], header("{}"));
     let secrets = PluginSecrets::new("github", &[named("DORMOUSE_NONE")]);
     let mut url = Url::parse("https://a.example/").unwrap();
-    // A failure is not kept: it says the same each time.
+    // It says the same each time.
     for _ in 0..2 {
         let error = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
         assert_eq!(
@@ -146,6 +146,39 @@ async fn a_secret_without_a_value_fails_its_requests_in_words() {
         );
         assert_eq!(resolved(&secrets), []);
     }
+}
+
+/// However many requests of a call need it, until the next call or until its user says that it is there.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_command_that_has_failed_is_run_once_in_a_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = dir.path().join("ran");
+    let mut of_command = secret("token", "", &["a.example"], header("{}"));
+    of_command.source = dormouse_policy::SecretSource::Command {
+        program: "sh".to_owned(),
+        arguments: ["-c", "echo >> ran; test -e key && cat key"]
+            .map(str::to_owned)
+            .to_vec(),
+        folder: dir.path().to_owned(),
+    };
+    let secrets = PluginSecrets::new("github", &[of_command]);
+    let mut url = Url::parse("https://a.example/").unwrap();
+    for times in 1..=2 {
+        for _ in 0..3 {
+            let missing = secrets.missing(&url, &HeaderMap::new()).await.unwrap();
+            let put = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
+            let error = put.err().unwrap();
+            assert!(error.to_string().contains("`sh` has failed"), "{error}");
+            assert_eq!(missing, error);
+            assert_eq!(std::fs::read(&ran).unwrap().len(), times);
+        }
+        secrets.forget_failures();
+    }
+    std::fs::write(dir.path().join("key"), "s3cret").unwrap();
+    let (_, mask) = put(&secrets, url.as_str(), &mut HeaderMap::new()).await;
+    assert!(mask.is_empty(), "it is too short");
+    assert_eq!(resolved(&secrets), [Secret::new("s3cret")]);
 }
 
 /// Only where its plugin does not write it, and not where there is one that cannot be read: another

@@ -117,9 +117,10 @@ impl NetworkGate {
         }
     }
 
-    /// Begins another call: earlier refusals are not the cause of its failure, and what was sent
-    /// before does not count.
+    /// Begins another call: earlier refusals are not the cause of its failure, what was sent before
+    /// does not count, and commands of secrets that have failed are run again.
     pub(crate) fn begin(&self) {
+        self.shared.http.secrets().forget_failures();
         let mut state = self.shared.state.lock();
         let logged = std::mem::take(&mut state.logged);
         *state = NetworkUse {

@@ -50,6 +50,8 @@ impl InstanceState {
                 let answer = asker
                     .ask_for_secret(&self.server, &missing, &listener)
                     .await;
+                // Its user may have mended what its command needs.
+                secrets.forget_failures();
                 // Before the turn is another call's, which would ask the same again.
                 match &answer {
                     SecretAnswer::Done(Some(now)) => secrets.rebind(now),
