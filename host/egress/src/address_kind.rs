@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use reqwest::Url;
 
 use crate::host_name::{is_local_name, literal};
+use crate::own_address::is_own_address;
 
 /// The kinds of addresses, by who can be at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,6 +50,22 @@ impl AddressKind {
                 Some(inner) => Self::of_v4(inner),
                 None => Self::of_v6(address),
             },
+        }
+    }
+
+    /// Returns the kind of an address to whoever means hosts of the internet at large: one of the
+    /// internet that this machine has itself is this machine.
+    pub(crate) fn of_other_machines(address: IpAddr) -> Self {
+        let is_own = || {
+            let inner = match address {
+                IpAddr::V4(_) => None,
+                IpAddr::V6(address) => embedded(address).map(IpAddr::V4),
+            };
+            is_own_address(address) || inner.is_some_and(is_own_address)
+        };
+        match Self::of(address) {
+            Self::Public if is_own() => Self::Loopback,
+            kind => kind,
         }
     }
 

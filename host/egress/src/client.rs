@@ -114,34 +114,43 @@ fn basic() -> ClientBuilder {
         .tcp_nodelay(true)
 }
 
-/// Creates a client for the requests of one plugin, with connections of its own, which are kept
-/// when they are unused or not. Lookups of names take one of these permits each.
+/// Creates a client for the requests of one plugin, with connections of its own. To hosts that are
+/// granted exactly unused ones are kept, and such a host may be this machine by an address of the
+/// internet. Lookups of names take one of these permits each.
 ///
 /// # Errors
 /// The system has no root certificates, and TLS is needed.
 pub(crate) fn plugin_client(
     kind: ClientKind,
-    keeps_unused: bool,
+    is_exact: bool,
     lookups: Arc<Semaphore>,
 ) -> Result<Client, EgressError> {
-    made(plugin_builder(kind, keeps_unused, lookups))
+    made(plugin_builder(kind, is_exact, lookups))
 }
 
 pub(crate) fn plugin_builder(
     kind: ClientKind,
-    keeps_unused: bool,
+    is_exact: bool,
     lookups: Arc<Semaphore>,
 ) -> ClientBuilder {
     let mut builder = build(kind)
         // What is sent again counts (`GrantedHttp::send`).
         .retry(retry::never())
-        .pool_max_idle_per_host(if keeps_unused { MAX_IDLE_PER_HOST } else { 0 })
+        .pool_max_idle_per_host(if is_exact { MAX_IDLE_PER_HOST } else { 0 })
         .pool_idle_timeout(PLUGIN_IDLE_TIME)
         .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
         .http2_initial_stream_window_size(HTTP2_WINDOW_BYTES)
         .http2_max_header_list_size(MAX_HEADER_BYTES);
     if let Some(resolver) = resolver(kind) {
-        builder = builder.dns_resolver(Arc::new(LimitedResolver { resolver, lookups }));
+        let kind_of = match is_exact {
+            true => AddressKind::of,
+            false => AddressKind::of_other_machines,
+        };
+        builder = builder.dns_resolver(Arc::new(LimitedResolver {
+            resolver,
+            kind_of,
+            lookups,
+        }));
     }
     builder
 }

@@ -3,6 +3,7 @@
 mod charset;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod granted_reach;
 mod masked_response;
 mod send_error;
 mod unprocessed;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use dormouse_launch::is_here;
-use dormouse_policy::{HttpGrant, grant_of_origin};
+use dormouse_policy::HttpGrant;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HeaderName, HeaderValue, IF_RANGE, RANGE};
 use http::{Response, StatusCode};
 use http_body::Body;
@@ -22,16 +23,17 @@ use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, Request, Url};
 
+pub use self::granted_reach::GrantedReach;
+use self::granted_reach::{out_of_reach, reach_by, reach_to};
 use self::masked_response::masked;
 pub use self::send_error::{HttpRefusal, SendError};
 use self::unprocessed::is_unprocessed;
 use crate::client::{ClientKind, plugin_client};
-use crate::host_name::{is_local_name, literal};
 use crate::proxies::has_proxy;
 use crate::request_room::{OpenRequest, RequestRoom};
 use crate::resolver::OutOfReach;
 use crate::secrets::{MaskedBody, PluginSecrets, PutSecrets, ResponseMask, SecretError};
-use crate::{AddressKind, EgressError, Reach, SessionGrants, causes};
+use crate::{EgressError, SessionGrants, causes};
 
 /// Most times that a request is sent again which its host has not processed: a connection that ends in
 /// good order takes those with it that were on their way, and the next one may, too.
@@ -54,16 +56,6 @@ pub struct GrantedHttp {
     /// Clients, those of hosts that are granted exactly and others.
     clients: Mutex<HashMap<(ClientKind, bool), Client>>,
     room: RequestRoom,
-}
-
-/// A grant of one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GrantedReach {
-    /// Addresses that the request may reach.
-    reach: Reach,
-    /// Whether its host is granted exactly: of such hosts there are few, to which connections are
-    /// kept.
-    is_exact: bool,
 }
 
 /// A request of a plugin.
@@ -150,7 +142,7 @@ impl GrantedHttp {
         let is_proxied = has_proxy();
         let mut requested = self.requested.iter().filter(|one| one.allows(method, url));
         let requested = requested.find(|requested| {
-            reach_of(requested, url).allows_url(url) && (requested.is_exact() || !is_proxied)
+            reach_to(requested, url).is_ok() && (requested.is_exact() || !is_proxied)
         })?;
         let wanted = requested.narrowed_to(url);
         self.is_askable(&wanted).then_some(wanted)
@@ -301,7 +293,7 @@ async fn execute(
     let answered = client.execute(request).await;
     answered.map(Response::from).map_err(|error| {
         if let Some(beyond) = OutOfReach::in_causes(&error) {
-            return out_of_reach(AddressKind::of(beyond.address), url).into();
+            return out_of_reach(beyond.kind, url).into();
         }
         if is_unprocessed(&error) {
             return SendError::Unprocessed;
@@ -310,73 +302,6 @@ async fn execute(
             true => SendError::Connect(causes(error)),
             false => SendError::Failed(causes(error)),
         }
-    })
-}
-
-/// Returns how far a request may reach by these grants: as far as any of them says.
-fn reach_by<'g>(
-    grants: impl Iterator<Item = &'g HttpGrant>,
-    method: &str,
-    url: &Url,
-    is_proxied: bool,
-) -> Result<GrantedReach, HttpRefusal> {
-    let mut found: Option<GrantedReach> = None;
-    let mut refused = HttpRefusal::NotGranted(wanted(url, false));
-    for grant in grants.filter(|one| one.allows(method, url)) {
-        let is_exact = grant.is_exact();
-        if is_proxied && !is_exact {
-            refused = HttpRefusal::Proxy(wanted(url, grant.is_private()));
-            continue;
-        }
-        let reach = reach_of(grant, url);
-        if !reach.allows_url(url) {
-            refused = out_of_reach(AddressKind::of_url(url), url);
-            continue;
-        }
-        found = Some(match found {
-            // Of one URL, all reach the internet, and some of them one more kind of address.
-            Some(before) => GrantedReach {
-                reach: if reach == Reach::Public {
-                    before.reach
-                } else {
-                    reach
-                },
-                is_exact: is_exact || before.is_exact,
-            },
-            None => GrantedReach { reach, is_exact },
-        });
-    }
-    found.ok_or(refused)
-}
-
-/// Returns how far requests of a grant may reach.
-fn reach_of(grant: &HttpGrant, url: &Url) -> Reach {
-    match grant.is_exact() {
-        // The address itself is granted.
-        true if literal(url).is_some() => Reach::Configured,
-        true if is_local_name(url) => Reach::And(AddressKind::Loopback),
-        _ if grant.is_private() => Reach::And(AddressKind::Private),
-        _ => Reach::Public,
-    }
-}
-
-fn out_of_reach(kind: AddressKind, url: &Url) -> HttpRefusal {
-    let is_address = literal(url).is_some() || is_local_name(url);
-    let wanted = match kind {
-        _ if is_address => wanted(url, false),
-        AddressKind::Private => wanted(url, true),
-        // A name that leads there is somebody's trick.
-        _ => None,
-    };
-    HttpRefusal::OutOfReach { kind, wanted }
-}
-
-/// Returns the grant of all requests to a URL's host, as it is written.
-fn wanted(url: &Url, is_private: bool) -> Option<String> {
-    let grant = grant_of_origin(url)?.to_string();
-    Some(match is_private {
-        true => format!("{grant} private"),
-        false => grant,
     })
 }
 

@@ -25,6 +25,7 @@ mod forbidden_header;
 pub mod fuzz;
 mod granted_http;
 mod host_name;
+mod own_address;
 mod own_network;
 mod proxies;
 mod reach;

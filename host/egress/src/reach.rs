@@ -81,7 +81,8 @@ impl Reach {
         self.allows_kind(AddressKind::of(address))
     }
 
-    fn allows_kind(self, kind: AddressKind) -> bool {
+    /// Whether an address of that kind is within reach.
+    pub(crate) fn allows_kind(self, kind: AddressKind) -> bool {
         match self {
             Self::Configured => true,
             Self::Public => kind == AddressKind::Public,

@@ -23,12 +23,12 @@ pub(crate) struct FilteredResolver {
 /// A name that leads to nothing within reach.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`{name}` leads to {address}, which is {}, where what a server names may not lead ({hint})",
-    AddressKind::of(*address)
+    "`{name}` leads to {address}, which is {kind}, where what a server names may not lead ({hint})"
 )]
 pub(crate) struct OutOfReach {
     name: String,
-    pub(crate) address: IpAddr,
+    address: IpAddr,
+    pub(crate) kind: AddressKind,
     hint: &'static str,
 }
 
@@ -51,8 +51,12 @@ impl OutOfReach {
 #[derive(Debug)]
 pub(crate) struct LimitedResolver {
     pub(crate) resolver: Arc<FilteredResolver>,
+    pub(crate) kind_of: AddressKindOf,
     pub(crate) lookups: Arc<Semaphore>,
 }
+
+/// Judgement of which kind an address is.
+pub(crate) type AddressKindOf = fn(IpAddr) -> AddressKind;
 
 /// Most lookups of all plugins together that are on their way. More wait.
 const MAX_ALL_LOOKUPS: usize = 64;
@@ -66,7 +70,7 @@ impl Resolve for FilteredResolver {
         let (reach, hint) = (self.reach_of(&name), self.hint);
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            within(reach, &name, hint, found)
+            within(reach, AddressKind::of, &name, hint, found)
         })
     }
 }
@@ -74,6 +78,7 @@ impl Resolve for FilteredResolver {
 impl Resolve for LimitedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (reach, hint) = (self.resolver.reach_of(&name), self.resolver.hint);
+        let kind_of = self.kind_of;
         let own = Arc::clone(&self.lookups);
         Box::pin(async move {
             let permits = (
@@ -86,7 +91,7 @@ impl Resolve for LimitedResolver {
                 drop(permits);
                 found
             });
-            within(reach, &name, hint, lookup.await??)
+            within(reach, kind_of, &name, hint, lookup.await??)
         })
     }
 }
@@ -94,16 +99,18 @@ impl Resolve for LimitedResolver {
 /// Returns those of the addresses that are within reach.
 fn within(
     reach: Reach,
+    kind_of: AddressKindOf,
     name: &Name,
     hint: &'static str,
     found: impl Iterator<Item = SocketAddr>,
 ) -> Result<Addrs, Box<dyn Error + Send + Sync>> {
     let (within, beyond): (Vec<SocketAddr>, Vec<SocketAddr>) =
-        found.partition(|address| reach.allows(address.ip()));
+        found.partition(|address| reach.allows_kind(kind_of(address.ip())));
     if let (true, Some(address)) = (within.is_empty(), beyond.first()) {
         return Err(Box::new(OutOfReach {
             name: name.as_str().to_owned(),
             address: address.ip(),
+            kind: kind_of(address.ip()),
             hint,
         }));
     }
@@ -134,6 +141,36 @@ impl FilteredResolver {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A name granted by a pattern reaches the others of its addresses.
+    #[test]
+    fn addresses_of_this_machine_are_left_out_whatever_they_are() {
+        fn kind_of(address: IpAddr) -> AddressKind {
+            match address == IpAddr::from([93, 184, 0, 34]) {
+                true => AddressKind::Loopback,
+                false => AddressKind::of(address),
+            }
+        }
+        let (own, other) = ("93.184.0.34:0", "93.184.0.66:0");
+        let name: Name = "a.example".parse().unwrap();
+        for (kind_of, found, expected) in [
+            (kind_of as AddressKindOf, &[own, other][..], Some(1)),
+            (kind_of, &[own], None),
+            (AddressKind::of, &[own, other], Some(2)),
+        ] {
+            let found = found.iter().map(|address| address.parse().unwrap());
+            let left = within(Reach::Public, kind_of, &name, "a way out", found);
+            match (left, expected) {
+                (Ok(left), Some(expected)) => assert_eq!(left.count(), expected),
+                (Err(error), None) => {
+                    let error: &(dyn Error + 'static) = &*error;
+                    let kind = OutOfReach::in_causes(error).map(|beyond| beyond.kind);
+                    assert_eq!(kind, Some(AddressKind::Loopback));
+                }
+                (left, _) => panic!("{:?} {expected:?}", left.is_ok()),
+            }
+        }
+    }
 
     #[tokio::test]
     async fn names_are_judged_by_their_addresses() {

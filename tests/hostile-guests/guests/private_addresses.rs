@@ -8,7 +8,7 @@ use dormouse_hostile_guests::request::Request;
 dormouse_hostile_guests::guest!(attempt);
 
 /// Hosts as a URL may have them, in all forms that some reader takes for an address.
-const HOSTS: [&str; 41] = [
+const HOSTS: [&str; 43] = [
     "127.0.0.1",
     "127.0.0.1.",
     "127.1",
@@ -50,6 +50,9 @@ const HOSTS: [&str; 41] = [
     "[2002:7f00:1::]",
     "[fd00::1]",
     "[fe80::1]",
+    // One of the internet, which this machine has itself.
+    "93.184.0.66",
+    "[::ffff:93.184.0.66]",
 ];
 
 fn attempt(_: &str, other: &str) -> Vec<Outcome> {

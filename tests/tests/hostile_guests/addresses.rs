@@ -29,7 +29,8 @@ const PRIVATE: [&str; 16] = [
     "192.168.255.254",
 ];
 
-/// Host of the internet, as far as anybody in the network can tell.
+/// Host of the internet, as far as anybody in the network can tell; for whoever has a pattern granted
+/// it is this machine.
 const GOOD: &str = "93.184.0.34";
 
 /// Another one.
@@ -43,8 +44,9 @@ fn ip(address: &str) -> IpAddr {
 pub(super) fn private_addresses() {
     in_own_network(|| {
         let good = good_host("93.184.0.34:8080");
-        let canaries = Canaries::start(&PRIVATE, 8080);
-        let mut guest = Hostile::granted("private_addresses", &["http://*:8080"]);
+        let canaries = Canaries::start(&[&PRIVATE[..], &[EVIL]].concat(), 8080);
+        let grants = ["http://*:8080", "http://93.184.0.34:8080"];
+        let mut guest = Hostile::granted("private_addresses", &grants);
         let outcomes = guest.attempt(&good.authority(), "canary:8080");
         all_refused(&outcomes);
         canaries.heard_nothing();
@@ -60,6 +62,7 @@ pub(super) fn names_of_private_addresses() {
             "mapped.example" => vec![ip("::ffff:127.0.0.1")],
             "compatible.example" => vec![ip("::127.0.0.1")],
             "unspecified.example" => vec![ip("0.0.0.0"), ip("::")],
+            "own.example" => vec![ip(EVIL)],
             _ => {
                 let number = name
                     .strip_prefix("n")
@@ -73,15 +76,18 @@ pub(super) fn names_of_private_addresses() {
         })
         .unwrap();
         let good = good_host("93.184.0.34:8080");
-        let canaries = Canaries::start(&PRIVATE, 8080);
+        let canaries = Canaries::start(&[&PRIVATE[..], &[EVIL]].concat(), 8080);
         let numbered = (0..PRIVATE.len()).map(|number| format!("n{number}.example:8080"));
         let special = ["mapped", "compatible", "unspecified"];
         let special = special.map(|name| format!("{name}.example:8080"));
         let hosts: Vec<_> = numbered.chain(special).collect();
+        // What is granted exactly may be this machine by an address of the internet.
+        let own = ["own.example:8080".to_owned()];
+        let by_pattern = [&hosts[..], &own].concat();
         // By a pattern, and each of them exactly.
         let exact: Vec<_> = hosts.iter().map(|host| format!("http://{host}")).collect();
         let pattern = ["http://*:8080".to_owned()];
-        for grants in [&pattern[..], &exact] {
+        for (grants, hosts) in [(&pattern[..], &by_pattern), (&exact, &hosts)] {
             let mut grants: Vec<&str> = grants.iter().map(String::as_str).collect();
             grants.push("http://good.example:8080");
             let mut guest = Hostile::granted("names_of_private_addresses", &grants);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::{AddressKind, Reach};
 
 mod repeated;
 mod unprocessed;
