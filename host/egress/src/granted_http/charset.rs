@@ -3,6 +3,23 @@
 use http::header::{ACCEPT, ACCEPT_CHARSET, CONTENT_TYPE, HeaderValue};
 use reqwest::header::HeaderMap;
 
+use crate::secrets::FoundTexts;
+
+/// Names of character sets in which texts are found that are not of ASCII alone.
+const FOUND_SETS: [&str; 11] = [
+    "utf-8",
+    "utf8",
+    "us-ascii",
+    "ascii",
+    "iso-8859-1",
+    "iso8859-1",
+    "iso_8859-1",
+    "latin1",
+    "latin-1",
+    "windows-1252",
+    "cp1252",
+];
+
 /// Beginnings of the names of character sets that write ASCII as its bytes.
 const ASCII_SUPERSETS: [&str; 20] = [
     "utf-8",
@@ -45,21 +62,31 @@ pub(super) fn remove_asked(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a response is in a character set in which a secret would not be found.
-pub(super) fn is_unreadable(headers: &HeaderMap) -> bool {
-    let mut types = headers.get_all(CONTENT_TYPE).iter();
-    types.any(|value| {
-        let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
-        let mut parameters = text
-            .split([';', ','])
-            .filter_map(|part| part.split_once('='));
-        parameters.any(|(name, value)| {
-            let value = value.trim().trim_matches(['"', '\'']);
-            let mut known = ASCII_SUPERSETS.iter();
-            is_charset(name)
-                && !value.is_empty()
-                && !known.any(|beginning| value.starts_with(beginning))
-        })
+/// Returns the texts that are found in the character set of a response.
+pub(super) fn found_texts(headers: &HeaderMap) -> FoundTexts {
+    let is_each = |is_known: &dyn Fn(&str) -> bool| {
+        let mut types = headers.get_all(CONTENT_TYPE).iter();
+        types.all(|value| are_charsets(value, is_known))
+    };
+    if is_each(&|name| FOUND_SETS.contains(&name)) {
+        return FoundTexts::All;
+    }
+    let is_superset = |name: &str| ASCII_SUPERSETS.iter().any(|begin| name.starts_with(begin));
+    match is_each(&is_superset) {
+        true => FoundTexts::Ascii,
+        false => FoundTexts::Nothing,
+    }
+}
+
+/// Whether all character sets that a type of content names are such ones.
+fn are_charsets(content_type: &HeaderValue, is_known: &dyn Fn(&str) -> bool) -> bool {
+    let text = String::from_utf8_lossy(content_type.as_bytes()).to_ascii_lowercase();
+    let mut parameters = text
+        .split([';', ','])
+        .filter_map(|part| part.split_once('='));
+    parameters.all(|(name, value)| {
+        let value = value.trim().trim_matches(['"', '\'']);
+        !is_charset(name) || value.is_empty() || is_known(value)
     })
 }
 
@@ -111,21 +138,24 @@ mod tests {
 
     #[test]
     fn a_response_is_in_a_character_set_in_which_secrets_are_found() {
-        for (content_type, is_refused) in [
-            ("application/json", false),
-            ("application/json; charset=UTF-8", false),
-            ("text/html;charset=\"iso-8859-1\"", false),
-            ("text/plain; charset=Windows-1252", false),
-            ("text/plain; charset=GB2312", false),
-            ("text/plain; charset=", false),
-            ("text/plain; charset=utf-16le", true),
-            ("text/plain; q=1; CHARSET = \"UTF-7\"", true),
-            ("text/plain; charset=iso-2022-jp", true),
-            ("text/plain; charset=ibm037", true),
+        use FoundTexts::{All, Ascii, Nothing};
+        for (content_type, expected) in [
+            ("application/json", All),
+            ("application/json; charset=UTF-8", All),
+            ("text/html;charset=\"iso-8859-1\"", All),
+            ("text/plain; charset=Windows-1252", All),
+            ("text/plain; charset=iso-8859-15", Ascii),
+            ("text/plain; charset=koi8-r", Ascii),
+            ("text/plain; charset=GB2312", Ascii),
+            ("text/plain; charset=", All),
+            ("text/plain; charset=utf-16le", Nothing),
+            ("text/plain; q=1; CHARSET = \"UTF-7\"", Nothing),
+            ("text/plain; charset=iso-2022-jp", Nothing),
+            ("text/plain; charset=ibm037", Nothing),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-            assert_eq!(is_unreadable(&headers), is_refused, "{content_type}");
+            assert_eq!(found_texts(&headers), expected, "{content_type}");
         }
     }
 }

@@ -5,7 +5,7 @@ use http::{Response, StatusCode};
 use reqwest::header::HeaderMap;
 
 use super::{IDENTITY, SendError, charset};
-use crate::secrets::{MaskedBody, ResponseMask};
+use crate::secrets::{FoundTexts, MaskedBody, ResponseMask};
 
 /// Returns a response without what the mask hides, now and as long as it is read.
 ///
@@ -16,26 +16,29 @@ pub(super) fn masked(
     mask: ResponseMask,
 ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError> {
     let unreadable = unreadable(&response);
-    let is_readable = unreadable.is_none();
+    let found = match unreadable {
+        Some(_) => FoundTexts::Nothing,
+        None => charset::found_texts(response.headers()),
+    };
     if let Some(mask) = mask.mask() {
         if let Some(why) = unreadable {
             return Err(why);
         }
+        if !found.has_all_of(mask) {
+            return Err(SendError::Charset);
+        }
         mask.hide_in_headers(response.headers_mut());
     }
-    Ok(response.map(|body| MaskedBody::new(body, mask, is_readable)))
+    Ok(response.map(|body| MaskedBody::new(body, mask, found)))
 }
 
-/// Returns the reason why secrets would not be found in a response.
+/// Returns the reason why secrets would not be found in a response, whatever its character set is.
 fn unreadable(response: &Response<reqwest::Body>) -> Option<SendError> {
     let headers = response.headers();
     if is_encoded(headers) {
         return Some(SendError::Compressed);
     }
-    if response.status() == StatusCode::PARTIAL_CONTENT {
-        return Some(SendError::Part);
-    }
-    charset::is_unreadable(headers).then_some(SendError::Charset)
+    (response.status() == StatusCode::PARTIAL_CONTENT).then_some(SendError::Part)
 }
 
 /// Whether the bytes of a body are other ones than what they say. Of a transfer's codings the client

@@ -15,7 +15,7 @@ use super::placement::{basic_credentials, escaped};
 const MIN_BYTES: usize = 8;
 
 /// Returns all forms of a secret's text that are looked for, each once.
-pub(super) fn of(text: &str, placement: &SecretPlacement) -> BTreeSet<String> {
+pub(super) fn of(text: &str, placement: &SecretPlacement) -> BTreeSet<Vec<u8>> {
     let mut forms: Vec<String> = vec![text.to_owned()];
     let mut known = vec![text.to_owned()];
     match placement {
@@ -44,6 +44,10 @@ pub(super) fn of(text: &str, placement: &SecretPlacement) -> BTreeSet<String> {
     // Servers leave out blanks at the ends of a header.
     let trimmed: Vec<_> = known.iter().map(|text| text.trim().to_owned()).collect();
     known.extend(trimmed);
+    // Forms have a `+` for each blank.
+    let with_signs: Vec<_> = known.iter().map(|text| text.replace(' ', "+")).collect();
+    known.extend(with_signs);
+    let in_sets: Vec<_> = known.iter().flat_map(|text| in_other_sets(text)).collect();
     for text in known {
         for hidden in [is_escaped_by_go, is_escaped_by_net, is_not_ascii] {
             for upper in [false, true] {
@@ -55,8 +59,45 @@ pub(super) fn of(text: &str, placement: &SecretPlacement) -> BTreeSet<String> {
         forms.push(in_json);
         forms.push(text);
     }
-    forms.retain(|form| form.len() >= MIN_BYTES);
-    forms.into_iter().collect()
+    let forms = forms.into_iter().map(String::into_bytes).chain(in_sets);
+    forms.filter(|form| form.len() >= MIN_BYTES).collect()
+}
+
+/// Letters from 0x80 on that windows-1252 has and Latin-1 has not.
+const WINDOWS_LETTERS: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+
+/// Returns a text that is not of ASCII alone as servers have it that read its bytes in another
+/// character set, such as Latin-1 for headers, or that write it in one. None for one of ASCII, which is
+/// the same in all of them.
+fn in_other_sets(text: &str) -> Vec<Vec<u8>> {
+    if text.is_ascii() {
+        return Vec::new();
+    }
+    let latin: Vec<char> = (0..=u8::MAX).map(char::from).collect();
+    let mut windows = latin.clone();
+    for (letter, of_windows) in windows.iter_mut().skip(0x80).zip(WINDOWS_LETTERS.chars()) {
+        *letter = of_windows;
+    }
+    let ascii = |other: char| -> Vec<char> {
+        let letters = latin.iter();
+        let letters = letters.map(|letter| if letter.is_ascii() { *letter } else { other });
+        letters.collect()
+    };
+    let mut forms = Vec::new();
+    for set in [&latin, &windows, &ascii('?'), &ascii('\u{fffd}')] {
+        let bytes = text.bytes();
+        let read: String = bytes
+            .filter_map(|byte| set.get(usize::from(byte)))
+            .collect();
+        // Servers leave out blanks, which Latin-1 has more of.
+        forms.extend([read.trim(), read.as_str()].map(|text| text.as_bytes().to_vec()));
+        let written = text.chars().map(|letter| {
+            let place = set.iter().position(|of_set| *of_set == letter);
+            place.and_then(|place| u8::try_from(place).ok())
+        });
+        forms.push(written.map(|byte| byte.unwrap_or(b'?')).collect());
+    }
+    forms
 }
 
 /// Whether the encoder of Go's standard library escapes a letter by its number.
@@ -134,6 +175,34 @@ mod tests {
         }
     }
 
+    fn is_known(forms: &BTreeSet<Vec<u8>>, said: &[u8]) -> bool {
+        let mut forms = forms.iter();
+        forms.any(|form| said.windows(form.len()).any(|part| part == form))
+    }
+
+    /// As Node and Python read headers, and as pages in Latin-1 have letters.
+    #[test]
+    fn a_secret_that_is_not_ascii_is_known_in_other_character_sets() {
+        for (text, said) in [
+            ("Grüße-canary", "is Grüße-canary".as_bytes()),
+            ("Grüße-canary", "is GrÃ¼Ã\u{9f}e-canary".as_bytes()),
+            ("Grüße-canary", "is GrÃ¼ÃŸe-canary".as_bytes()),
+            ("Grüße-canary", b"is Gr\xfc\xdfe-canary"),
+            ("Grüße-canary", b"is Gr????e-canary"),
+            ("Grüße-canary", b"is Gr??e-canary"),
+            ("12345678-à", "is 12345678-Ã".as_bytes()),
+            ("12345678-€", b"is 12345678-\x80"),
+            ("12345678-я", b"is 12345678-?"),
+            ("Grüße canary", b"is Gr\xfc\xdfe+canary"),
+        ] {
+            for kind in ["Bearer {}", "query", "placeholder"] {
+                let forms = of(text, &placed(kind));
+                assert!(is_known(&forms, said), "{said:?}: {forms:?}");
+            }
+        }
+        assert_eq!(in_other_sets("of-ascii"), Vec::<Vec<u8>>::new());
+    }
+
     #[test]
     fn a_secret_is_looked_for_as_it_was_sent() {
         for (text, kind, said) in [
@@ -150,10 +219,7 @@ mod tests {
             ("a b+c/ü-secret", "query", "the key a b+c/ü-secret"),
         ] {
             let forms = of(text, &placed(kind));
-            assert!(
-                forms.iter().any(|form| said.contains(form)),
-                "{said}: {forms:?}"
-            );
+            assert!(is_known(&forms, said.as_bytes()), "{said}: {forms:?}");
         }
         for (text, kind) in [
             ("1234567", "{}"),
@@ -176,10 +242,7 @@ mod tests {
                 );
                 for alphabet in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
                     let said = alphabet.encode(&said);
-                    assert!(
-                        forms.iter().any(|form| said.contains(form)),
-                        "{said}: {forms:?}"
-                    );
+                    assert!(is_known(&forms, said.as_bytes()), "{said}: {forms:?}");
                 }
             }
         }

@@ -32,9 +32,9 @@ pub(super) enum Separators {
 
 impl Separators {
     /// Returns the separators that a text has not.
-    pub(super) fn not_in(text: &str) -> Self {
+    pub(super) fn not_in(text: &[u8]) -> Self {
         let all = [Self::OfWords, Self::OfLines];
-        let missing = |separators: &Self| !text.bytes().any(|byte| separators.has(byte));
+        let missing = |separators: &Self| !text.iter().any(|byte| separators.has(*byte));
         all.into_iter().find(missing).unwrap_or(Self::Nothing)
     }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn rule(texts: &[&str]) -> KeptTail {
-        let patterns: Vec<_> = texts.iter().filter_map(|text| Pattern::new(text)).collect();
+        let patterns: Vec<_> = texts.iter().filter_map(Pattern::new).collect();
         KeptTail::of(&patterns)
     }
 

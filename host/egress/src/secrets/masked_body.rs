@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
+use super::found_texts::FoundTexts;
 use super::masked_body_error::MaskedBodyError;
 use super::masker::Masker;
 use super::response_mask::ResponseMask;
@@ -20,20 +21,19 @@ pub struct MaskedBody<B> {
     mask: ResponseMask,
     /// None as long as its host gets no secret: the body passes as it is.
     masker: Option<Masker>,
-    /// Whether texts are found in it.
-    is_readable: bool,
+    found: FoundTexts,
     /// Trailers, while bytes before them have not been read.
     trailers: Option<HeaderMap>,
     has_ended: bool,
 }
 
 impl<B> MaskedBody<B> {
-    pub(crate) fn new(body: B, mask: ResponseMask, is_readable: bool) -> Self {
+    pub(crate) fn new(body: B, mask: ResponseMask, found: FoundTexts) -> Self {
         Self {
             body,
             masker: mask.mask().cloned().map(Masker::new),
             mask,
-            is_readable,
+            found,
             trailers: None,
             has_ended: false,
         }
@@ -48,11 +48,12 @@ impl<B> MaskedBody<B> {
         let Some(mask) = self.mask.mask().cloned() else {
             return true;
         };
+        let is_found = self.found.has_all_of(&mask);
         match &mut self.masker {
             Some(masker) => masker.replace(mask),
             None => self.masker = Some(Masker::new(mask)),
         }
-        self.is_readable
+        is_found
     }
 }
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 
-use super::json_reading::JsonReading;
+use super::escape_reading::EscapeReading;
 use super::kept_tail::KeptTail;
+use super::notation::Notation;
 use super::pattern::Pattern;
 use super::text_search::{TextSearch, TextsOfLength};
 
@@ -32,8 +33,8 @@ struct MaskedTexts {
 pub(super) struct Masker {
     mask: Mask,
     search: TextSearch,
-    /// The same bytes, read as strings of JSON.
-    json: JsonReading,
+    /// The same bytes, read with escapes.
+    escaped: [EscapeReading; 3],
     /// Number of the last bytes that are kept as they are written.
     run: usize,
     /// Bytes that are kept back, without what is hidden.
@@ -73,6 +74,12 @@ impl Mask {
         self.0.patterns.is_empty()
     }
 
+    /// Whether all texts are of ASCII alone.
+    pub(crate) fn is_ascii(&self) -> bool {
+        let mut patterns = self.0.patterns.iter();
+        patterns.all(|pattern| pattern.bytes().is_ascii())
+    }
+
     /// Hides the texts in the values of headers, and leaves out headers whose names have one.
     pub(crate) fn hide_in_headers(&self, headers: &mut HeaderMap) {
         if self.is_empty() {
@@ -97,7 +104,7 @@ impl Mask {
     /// Returns the mask of the texts as a header's name would have them.
     fn in_lower_case(&self) -> Self {
         let texts = self.0.patterns.iter().map(|pattern| pattern.bytes());
-        let lower = texts.map(|bytes| String::from_utf8_lossy(bytes).to_ascii_lowercase());
+        let lower = texts.map(<[u8]>::to_ascii_lowercase);
         Self::new(lower.filter_map(|text| Pattern::new(&text)).collect())
     }
 
@@ -114,7 +121,7 @@ impl Masker {
     pub(super) fn new(mask: Mask) -> Self {
         Self {
             search: TextSearch::new(&mask),
-            json: JsonReading::new(&mask),
+            escaped: readings(&mask),
             mask,
             run: 0,
             kept: VecDeque::new(),
@@ -126,7 +133,7 @@ impl Masker {
     /// not found; what was kept back is read anew.
     pub(super) fn replace(&mut self, mask: Mask) {
         self.search = TextSearch::new(&mask);
-        self.json = JsonReading::new(&mask);
+        self.escaped = readings(&mask);
         self.run = 0;
         self.mask = mask;
         let kept = self.as_read.make_contiguous().to_vec();
@@ -140,14 +147,15 @@ impl Masker {
         self.kept.extend(piece);
         self.as_read.extend(piece);
         self.read(piece, before);
-        let wanted = self.run.max(self.json.wanted());
+        let escaped = self.escaped.iter().map(EscapeReading::wanted);
+        let wanted = escaped.fold(self.run, usize::max);
         let shown = self.kept.len().saturating_sub(wanted);
         self.as_read.drain(..shown);
         self.kept.drain(..shown).collect()
     }
 
     /// Reads bytes that begin at that place of those that are kept, and hides the texts there, and
-    /// before them, also as strings of JSON may have them.
+    /// before them, also with escapes.
     fn read(&mut self, piece: &[u8], begin: usize) {
         let mut end = begin;
         for byte in piece {
@@ -157,8 +165,10 @@ impl Masker {
                 hide(&mut self.kept, end.saturating_sub(found)..end);
             }
         }
-        for place in self.json.read(&self.mask, piece, begin) {
-            hide(&mut self.kept, place);
+        for reading in &mut self.escaped {
+            for place in reading.read(&self.mask, &self.as_read, begin) {
+                hide(&mut self.kept, place);
+            }
         }
         self.run = self.mask.tail().after(self.run, piece);
     }
@@ -174,6 +184,10 @@ impl Masker {
     pub(super) fn kept_bytes(&self) -> usize {
         self.kept.len()
     }
+}
+
+fn readings(mask: &Mask) -> [EscapeReading; 3] {
+    Notation::ALL.map(|notation| EscapeReading::new(mask, notation))
 }
 
 fn hide(bytes: &mut VecDeque<u8>, range: Range<usize>) {

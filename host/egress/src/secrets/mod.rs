@@ -2,16 +2,18 @@
 //! hidden in what comes back.
 
 mod error;
+mod escape_reading;
 mod forms;
+mod found_texts;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
-mod json_reading;
 mod kept_tail;
 mod known_texts;
 mod login_token;
 mod masked_body;
 mod masked_body_error;
 mod masker;
+mod notation;
 mod pattern;
 mod placement;
 mod plugin_secret;
@@ -30,6 +32,7 @@ use url::Url;
 
 pub use self::error::SecretError;
 use self::error::SecretFault;
+pub(crate) use self::found_texts::FoundTexts;
 use self::known_texts::KnownTexts;
 pub use self::login_token::{LoginFuture, LoginToken};
 pub use self::masked_body::MaskedBody;

@@ -59,14 +59,15 @@ fn reduced(number: u64) -> u64 {
 
 impl Pattern {
     /// Prepares the search for a text; none for an empty one.
-    pub(super) fn new(text: &str) -> Option<Arc<Self>> {
+    pub(super) fn new(text: impl AsRef<[u8]>) -> Option<Arc<Self>> {
+        let text = text.as_ref();
         let nothing = TextFingerprint::default();
         let one = TextFingerprint(1);
         let pattern = Self {
-            bytes: text.as_bytes().to_vec(),
-            fingerprint: text.bytes().fold(nothing, TextFingerprint::with),
+            bytes: text.to_vec(),
+            fingerprint: text.iter().copied().fold(nothing, TextFingerprint::with),
             weight_before: text
-                .bytes()
+                .iter()
                 .fold(one, |weight, _| weight.times(TextFingerprint(*BASE))),
             separators: Separators::not_in(text),
         };

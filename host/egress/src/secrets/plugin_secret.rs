@@ -179,7 +179,7 @@ impl PluginSecret {
     fn known_by(&self, text: Secret) -> ResolvedSecret {
         let forms = forms::of(text.expose(), &self.secret.placement);
         ResolvedSecret {
-            patterns: forms.iter().filter_map(|form| Pattern::new(form)).collect(),
+            patterns: forms.iter().filter_map(Pattern::new).collect(),
             text,
         }
     }

@@ -68,7 +68,11 @@ fn masked(
     pieces: VecDeque<Result<Frame<Bytes>, &'static str>>,
     secrets: &Arc<PluginSecrets>,
 ) -> MaskedBody<Pieces> {
-    MaskedBody::new(Pieces(pieces), ResponseMask::new(secrets, &url()), true)
+    MaskedBody::new(
+        Pieces(pieces),
+        ResponseMask::new(secrets, &url()),
+        FoundTexts::All,
+    )
 }
 
 #[tokio::test]
@@ -123,10 +127,22 @@ async fn an_open_response_has_no_secret_that_a_later_request_has_brought() {
 /// As one that is compressed, which its plugin may have asked for.
 #[tokio::test]
 async fn an_open_response_in_which_nothing_is_found_ends_with_the_first_secret() {
-    let secrets = secrets();
+    for found in [FoundTexts::Nothing, FoundTexts::Ascii] {
+        ends_with_the_first_secret(found).await;
+    }
+}
+
+async fn ends_with_the_first_secret(found: FoundTexts) {
+    let secrets = match found {
+        FoundTexts::Nothing => secrets(),
+        _ => {
+            let placement = SecretPlacement::Query("key".to_owned());
+            oracle::not_given("Grüße-canary", placement)
+        }
+    };
     let pieces = ["a", "b", "c"].map(|piece| Ok(Frame::data(Bytes::from_static(piece.as_bytes()))));
     let mask = ResponseMask::new(&without_secrets(&secrets), &url());
-    let mut body = MaskedBody::new(Pieces(pieces.into()), mask, false);
+    let mut body = MaskedBody::new(Pieces(pieces.into()), mask, found);
     let first = body.frame().await.unwrap().unwrap();
     assert_eq!(first.into_data().unwrap(), "a");
     bring(&secrets).await;

@@ -1,14 +1,14 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::secrets::json_reading;
+use crate::secrets::escape_reading;
 
 fn said_before(pieces: &[&[u8]]) -> Vec<u8> {
     pieces.concat()
 }
 
 fn mask(texts: &[&str]) -> Mask {
-    Mask::new(texts.iter().filter_map(|text| Pattern::new(text)).collect())
+    Mask::new(texts.iter().filter_map(Pattern::new).collect())
 }
 
 fn shown(mask: &Mask, pieces: &[&[u8]]) -> Vec<u8> {
@@ -18,10 +18,11 @@ fn shown(mask: &Mask, pieces: &[&[u8]]) -> Vec<u8> {
         shown.extend(masker.push(piece));
         let most = mask.tail().most();
         assert!(
-            masker.kept_bytes() <= json_reading::most_kept(most),
+            masker.kept_bytes() <= escape_reading::most_kept(most),
             "{pieces:?}"
         );
-        if !said_before(pieces).contains(&b'\\') {
+        let has_escape = |byte: &u8| br"\%&".contains(byte);
+        if !said_before(pieces).iter().any(has_escape) {
             assert!(masker.kept_bytes() <= most, "{pieces:?}");
         }
     }
@@ -190,7 +191,7 @@ proptest! {
     #[test]
     fn sizes_depend_on_no_text(
         texts in prop::collection::vec("[ab]{1,6}|[ab ]{1,5}|[aü\n]{70,140}", 0..4),
-        pieces in prop::collection::vec(r#"([abcü "\n\\]|\\n|\\u0061|\\ud83d){0,12}|[ab]{60,200}"#, 0..8),
+        pieces in prop::collection::vec(r#"([abcü "\n\\%&]|\\n|\\u0061|\\ud83d|%61|%20|&#97;|&lt;){0,12}|[ab]{60,200}"#, 0..8),
     ) {
         let others: Vec<_> = texts.iter().map(|text| unlike(text)).collect();
         prop_assert_eq!(sizes(&texts, &pieces), sizes(&others, &pieces));
@@ -208,6 +209,49 @@ fn a_header_whose_name_has_a_text_is_left_out() {
     left.sort_unstable();
     assert_eq!(left, ["other", "sk-live-004"]);
     assert_eq!(headers["other"], "is ************");
+}
+
+/// As Python, Go, PHP, templates and XML have them in pages, and as URLs and forms have them.
+#[test]
+fn a_text_is_hidden_however_its_letters_are_escaped_in_pages_and_urls() {
+    for (text, said) in [
+        ("pa&ss'word", "<p>pa&amp;ss&#x27;word</p>"),
+        ("pa&ss'word", "is pa&#38;ss&apos;word."),
+        ("pa&ss'word", "is pa&ss&#039;word."),
+        ("a\"b<c>d", "a&quot;b&lt;c&gt;d &#34; a&#34;b&#x3C;c&#x3e;d"),
+        ("GrÃ¼Ãe", "is Gr&#195;&#188;&#xC3;e"),
+        ("pa&ss'word", "?key=pa%26ss%27word"),
+        ("pa&ss'word", "?key=p%61%26ss'word&pa%26ss%27word"),
+        ("Grüße", "?key=Gr%C3%BC%c3%9fe."),
+        (
+            "under",
+            "&under, %under, &#under %4under &ampunder &#x75;nder %75nder",
+        ),
+        (
+            "a%41b&lt;",
+            "is a%41b&lt; and a%41b&amp;lt; and a%2541b%26lt%3b",
+        ),
+        ("aabaa", "aab%61abaa aab&#97;abaa"),
+    ] {
+        let mask = mask(&[text]);
+        let bytes = said.as_bytes();
+        let whole = shown(&mask, &[bytes]);
+        assert_eq!(whole.len(), bytes.len(), "{said}");
+        for cut in 0..=bytes.len() {
+            let pieces = [&bytes[..cut], &bytes[cut..]];
+            assert_eq!(shown(&mask, &pieces), whole, "{said} {cut}");
+        }
+        let single: Vec<_> = bytes.chunks(1).collect();
+        assert_eq!(shown(&mask, &single), whole, "{said}");
+        let whole = String::from_utf8_lossy(&whole);
+        let hidden = whole.matches('*').count();
+        assert!(hidden >= text.chars().count(), "{said}: {whole}");
+        for part in [
+            text, "&#x27", "&apos", "&#039", "&quot", "&#188", "%26ss", "%BC", "&#x75", "%61",
+        ] {
+            assert!(!whole.contains(part), "{said}: {whole}");
+        }
+    }
 }
 
 /// As Gson, PHP, Go, .NET and Python write them, and all of these together.

@@ -21,6 +21,13 @@ impl LoginToken for Login {
 
 /// Returns secrets of which the host has been given one with that text.
 async fn given(text: &str, placement: SecretPlacement) -> Arc<PluginSecrets> {
+    let secrets = not_given(text, placement);
+    bring(&secrets).await;
+    secrets
+}
+
+/// Returns secrets of which the host has been given none, one with that text among them.
+pub(super) fn not_given(text: &str, placement: SecretPlacement) -> Arc<PluginSecrets> {
     let login = ProviderLogin {
         provider: "provider".to_owned(),
         oauth: OAuth::default(),
@@ -35,7 +42,6 @@ async fn given(text: &str, placement: SecretPlacement) -> Arc<PluginSecrets> {
     let login = Arc::new(Login(text.to_owned()));
     let secrets = PluginSecrets::new("web", &[secret])
         .with_logins(|_| Some(Arc::clone(&login) as Arc<dyn LoginToken>));
-    bring(&secrets).await;
     Arc::new(secrets)
 }
 
