@@ -86,13 +86,17 @@ proptest! {
 #[test]
 fn texts_are_hidden_in_linear_time() {
     type Case<'c> = &'c dyn Fn(usize) -> (String, String);
-    let cases: [(&str, Case<'_>); 3] = [
+    let cases: [(&str, Case<'_>); 4] = [
         ("one text everywhere", &|size| {
             ("a".repeat(size), "a".repeat(20 * size))
         }),
         ("nearly a text everywhere", &|size| {
             let nearly = "a".repeat(size);
             (format!("{nearly}b"), format!("{nearly}c").repeat(20))
+        }),
+        ("an escape behind long runs", &|size| {
+            let run = "a".repeat(size);
+            (format!("{run}b"), format!("{run}%&\\ ").repeat(20))
         }),
         ("no text", &|size| {
             ("s3cret".to_owned(), "x".repeat(20 * size))
