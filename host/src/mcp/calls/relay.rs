@@ -262,7 +262,7 @@ impl Relay {
         total: Option<f64>,
         message: Option<String>,
     ) {
-        let grows = queue.told.is_none_or(|told| progress > told);
+        let grows = progress.is_finite() && queue.told.is_none_or(|told| progress > told);
         if self.token.is_none() || queue.closed || !grows {
             return;
         }

@@ -49,6 +49,14 @@ fn what_a_suspended_call_says_comes_before_what_it_says_later() {
 }
 
 #[test]
+fn nothing_is_told_beyond_what_a_number_can_say() {
+    let relay = relay(WantedLogs::Nothing);
+    relay.progress(1.7e308, None, None);
+    relay.preparing("still running".to_owned());
+    assert_eq!(waiting(&relay).len(), 1, "what comes after is no number");
+}
+
+#[test]
 fn progress_only_grows_and_ends_with_the_answer() {
     let relay = relay(WantedLogs::Nothing);
     relay.progress(1.0, Some(2.0), Some("half".into()));
