@@ -1,6 +1,6 @@
 //! URLs of this machine and its network, by what they say.
 
-use dormouse_policy::bare_host;
+use dormouse_policy::{HttpGrant, bare_host};
 use reqwest::Url;
 
 use crate::AddressKind;
@@ -46,6 +46,17 @@ pub fn is_of_own_network(url: &Url) -> bool {
             .any(|suffix| host.ends_with(suffix))
 }
 
+/// Whether a grant is for one host and leads to the internet alone, as far as it says: an address
+/// that is granted is reached wherever it is.
+#[must_use]
+pub fn is_for_internet(grant: &HttpGrant) -> bool {
+    let url = grant.host_url().filter(|_| !grant.is_private());
+    url.is_some_and(|url| match literal(&url) {
+        Some(address) => AddressKind::of(address) == AddressKind::Public,
+        None => !is_of_own_network(&url),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +79,33 @@ mod tests {
         ] {
             let url = Url::parse(url).unwrap();
             assert_eq!(is_of_own_network(&url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn grants_for_the_internet_are_of_hosts_that_can_be_nowhere_else() {
+        for (grant, expected) in [
+            ("GET https://a.example:8443/v1", true),
+            ("http://1.1.1.1", true),
+            ("https://[2606:4700::1111]", true),
+            ("https://a.example private", false),
+            ("https://*.a.example", false),
+            ("https://*", false),
+            ("http://192.168.0.1", false),
+            ("http://169.254.169.254", false),
+            ("http://127.0.0.1:2375", false),
+            ("http://2130706433", false),
+            ("http://0x7f.1", false),
+            ("http://0.0.0.0", false),
+            ("http://[::1]:6379", false),
+            ("http://[::ffff:10.0.0.1]", false),
+            ("http://localhost:2375", false),
+            ("http://A.LOCALHOST.", false),
+            ("http://router", false),
+            ("https://nas.internal", false),
+        ] {
+            let read = grant.parse().unwrap();
+            assert_eq!(is_for_internet(&read), expected, "{grant}");
         }
     }
 }

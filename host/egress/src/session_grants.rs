@@ -1,10 +1,13 @@
 //! Answers of a user who was asked for grants while a plugin ran.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use dormouse_policy::HttpGrant;
 use parking_lot::Mutex;
-use tokio::sync::MutexGuard;
+use tokio::sync::OwnedMutexGuard;
+
+use crate::QuestionTurns;
 
 /// Most hosts that are remembered as refused: more are refused without being asked about.
 const MAX_REFUSED: usize = 64;
@@ -14,7 +17,7 @@ const MAX_REFUSED: usize = 64;
 #[derive(Default)]
 pub struct SessionGrants {
     answers: Mutex<Answers>,
-    asking: tokio::sync::Mutex<()>,
+    asking: QuestionTurns,
 }
 
 #[derive(Default)]
@@ -27,9 +30,9 @@ struct Answers {
 }
 
 impl SessionGrants {
-    /// Waits until no other question about this plugin is open.
-    pub async fn turn(&self) -> MutexGuard<'_, ()> {
-        self.asking.lock().await
+    /// Waits until no other question about this plugin is open, or nobody has answered it for so long.
+    pub async fn turn(&self, max_wait: Duration) -> OwnedMutexGuard<()> {
+        self.asking.turn(max_wait).await
     }
 
     /// Grants requests for as long as the host runs.

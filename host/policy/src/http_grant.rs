@@ -172,6 +172,16 @@ impl HttpGrant {
         matches!(self.host, HostPattern::Exact(_))
     }
 
+    /// Returns the URL of its host; none where it is for a pattern of them.
+    #[must_use]
+    pub fn host_url(&self) -> Option<Url> {
+        let HostPattern::Exact(host) = &self.host else {
+            return None;
+        };
+        let scheme = if self.is_secure { "https" } else { "http" };
+        Url::parse(&format!("{scheme}://{host}:{}/", self.port)).ok()
+    }
+
     /// Whether its hosts may be in a private network.
     #[must_use]
     pub fn is_private(&self) -> bool {

@@ -36,7 +36,7 @@ use dormouse_policy::{HostLimits, OwnPlace, OwnPlaces};
 pub use ask::check_answer;
 pub use call::{Call, CallCondition, GRACE};
 pub use compiler::CompileCommand;
-pub use dormouse_egress::SentSecrets;
+pub use dormouse_egress::{QuestionTurns, SentSecrets, is_for_internet};
 pub use error::{CallError, Cause};
 pub use grant_questions::{
     GrantAnswer, GrantAsker, GrantQuestions, SecretAnswer, SecretError, SessionGrants,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_policy::HttpGrant;
+use dormouse_protocol::MAX_WAIT_FOR_OTHER;
 
 use super::InstanceState;
 use crate::grant_questions::GrantAnswer;
@@ -16,7 +17,7 @@ impl InstanceState {
         let listener = Arc::clone(&call.listener);
         let session = &questions.session;
         let asking = async {
-            let _turn = session.turn().await;
+            let _turn = session.turn(MAX_WAIT_FOR_OTHER).await;
             // Another call may have been answered meanwhile.
             if !self.network.is_askable(&wanted) {
                 return GrantAnswer::NotAsked;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dormouse_protocol::Capability;
+use dormouse_protocol::{Capability, MAX_WAIT_FOR_OTHER};
 use hyper::HeaderMap;
 use url::Url;
 
@@ -37,7 +37,7 @@ impl InstanceState {
             }
             let mut is_asked = false;
             let asking = async {
-                let _turn = session.turn().await;
+                let _turn = session.turn(MAX_WAIT_FOR_OTHER).await;
                 // Another call may have been answered meanwhile.
                 if !session.may_ask_for_secret(missing.secret()) {
                     return SecretAnswer::NotAsked;
