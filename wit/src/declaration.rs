@@ -8,9 +8,16 @@ use serde_json::value::RawValue;
 
 use crate::types::Type;
 
+mod grant_request;
+mod request_fault;
+mod requested_text;
 mod secret_request;
 mod setting_request;
 
+pub use grant_request::GrantRequest;
+pub use request_fault::RequestFault;
+pub use requested_text::is_input_name;
+pub(crate) use requested_text::{MAX_INPUT_NAME, is_variable_name};
 pub use secret_request::SecretRequest;
 pub use setting_request::{FolderAccess, SettingFormat, SettingRequest};
 
@@ -122,69 +129,6 @@ pub enum Instance {
     PerCall,
     /// One instance for an agent's session, its calls in order.
     PerSession,
-}
-
-/// Longest name of a setting or a secret, in bytes.
-pub const MAX_INPUT_NAME: usize = 64;
-
-/// Whether a text is the name of a setting or a secret: letters and digits of ASCII, `-` and `_`.
-#[must_use]
-pub fn is_input_name(text: &str) -> bool {
-    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    !text.is_empty() && text.len() <= MAX_INPUT_NAME && text.chars().all(is_sign)
-}
-
-/// Request of a plugin to its user, from a `@grant`, `@setting` or `@secret` tag. A kind that a
-/// later version adds is [`Other`](Self::Other) to this one, which ignores it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum GrantRequest {
-    /// A folder of the user's choice.
-    Fs {
-        /// Whether the plugin wants to write there.
-        write: bool,
-        /// Reason, in the author's words.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        why: String,
-    },
-    /// An environment variable.
-    Env {
-        /// Name of the variable.
-        name: String,
-        /// Reason, in the author's words.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        why: String,
-    },
-    /// HTTP requests, like `https://api.example.com`.
-    Http {
-        /// Scheme and host, perhaps with the methods before them, and a port and a path behind:
-        /// `[METHODS] SCHEME://HOST[:PORT][/PATH]`. A host is a name, an address, `*.` before a name
-        /// for all below it, or `*` for all.
-        origin: String,
-        /// Reason, in the author's words.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        why: String,
-    },
-    /// An MCP server to stand in front of: a program or an endpoint.
-    Upstream {
-        /// The program and its arguments; empty where it is an endpoint.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        command: Vec<String>,
-        /// The endpoint's URL.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        url: Option<String>,
-        /// The names of variables that the program needs in its environment, or of
-        /// headers that the endpoint wants. Never their values.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        secrets: Vec<String>,
-    },
-    /// A setting, with a value of the user's own.
-    Setting(SettingRequest),
-    /// A secret of HTTP requests, which the plugin never sees.
-    Secret(SecretRequest),
-    /// Something that only a newer Dormouse knows.
-    #[serde(other)]
-    Other,
 }
 
 /// A declared tool.

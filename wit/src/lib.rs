@@ -36,7 +36,7 @@ mod notes;
 
 pub use declaration::{
     Declaration, DeclaredItem, DeclaredTool, Export, FolderAccess, Function, GrantRequest,
-    Instance, Param, SecretRequest, SettingFormat, SettingRequest, is_input_name,
+    Instance, Param, RequestFault, SecretRequest, SettingFormat, SettingRequest, is_input_name,
 };
 pub use error::{Error, Finding, Severity};
 pub use objects::Offers;

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use dormouse_wit::error::{Finding, Severity};
-use dormouse_wit::{CONTRACT, Declaration, component_types, contract, section, source};
+use dormouse_wit::{
+    CONTRACT, Declaration, GrantRequest, component_types, contract, section, source,
+};
 use serde::Deserialize;
 use wasmparser::{BinaryReaderError, Validator, WasmFeatures};
 
@@ -126,6 +128,7 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
         )),
     }
     tools(&declaration, findings);
+    requests(&declaration, findings);
     if listing.provenance != Provenance::Derived {
         described(&declaration, findings);
     }
@@ -150,6 +153,25 @@ fn declared(bytes: &[u8], listing: &Listing, valid: bool, findings: &mut Vec<Fin
             None,
         )),
         Err(_) => {}
+    }
+}
+
+/// Reports requests that nobody can give as they are written.
+fn requests(declaration: &Declaration, findings: &mut Vec<Finding>) {
+    for (index, request) in declaration.grants.iter().enumerate() {
+        if let GrantRequest::Unusable { fault } = request {
+            let message = format!(
+                "request {} is for {fault}: nobody is asked for it",
+                index + 1
+            );
+            let hint = "write it as a tag of the WIT, which says what is wrong: `@grant`, `@setting`, `@secret`";
+            findings.push(finding(
+                Severity::Warning,
+                "declaration",
+                message,
+                Some(hint),
+            ));
+        }
     }
 }
 

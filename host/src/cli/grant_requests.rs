@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 
 use dormouse_config::edit;
+use dormouse_config::review::shell_word;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant};
-use dormouse_text::visible::visible_line;
-use dormouse_wit::{GrantRequest, is_input_name};
+use dormouse_runtime::is_for_internet;
+use dormouse_text::visible::{authors_reason, visible_line};
+use dormouse_wit::{GrantRequest, RequestFault};
 use toml_edit::Table;
 
 use super::{grant_args, output};
@@ -20,6 +22,9 @@ const FOLDER: &str = "/path/to/folder";
 
 /// Placeholder for the place that a secret's text comes from, in such a line.
 pub(super) const SOURCE: &str = "SOURCE";
+
+/// Most requests that are told one by one.
+const MAX_MISSING: usize = 100;
 
 /// Most requests for HTTP grants that one message names.
 const MAX_NAMED: usize = 5;
@@ -45,14 +50,22 @@ pub(super) struct MissingGrant {
     is_whole: bool,
 }
 
-/// Returns what a plugin asks for and does not have.
+/// Returns what a plugin asks for and does not have. Of much the first is there, what it needs before all
+/// else, and how much more there is: nobody would read it.
 pub(super) fn missing(wanted: &[GrantRequest], held: HeldByPlugin<'_>) -> Vec<MissingGrant> {
     let lacking = wanted.iter().filter(|request| !held.has(request));
-    let missing = lacking.map(|request| MissingGrant {
+    let mut lacking: Vec<_> = lacking.collect();
+    let more = lacking.len().saturating_sub(MAX_MISSING);
+    if more > 0 {
+        lacking.sort_by_key(|request| !held.needs(request));
+        lacking.truncate(MAX_MISSING);
+    }
+    let missing = lacking.into_iter().map(|request| MissingGrant {
         is_needed: held.needs(request),
         ..MissingGrant::new(request)
     });
-    missing.collect()
+    let more = (more > 0).then(|| MissingGrant::more(more));
+    missing.chain(more).collect()
 }
 
 /// Returns the grants that a plugin asks for and that need nothing of its user but their consent, each
@@ -158,7 +171,20 @@ pub(super) fn warn_of_beyond(granted: &Grants, wanted: &[GrantRequest]) {
     }
 }
 
+/// Returns the purpose of a request that nobody can grant.
+fn unusable(fault: RequestFault) -> String {
+    format!("for what nobody can grant: {fault}")
+}
+
 impl MissingGrant {
+    /// Returns what stands for so many others.
+    fn more(count: usize) -> Self {
+        Self {
+            what: format!("for {count} more, which are not shown"),
+            ..Self::new(&GrantRequest::Other)
+        }
+    }
+
     fn new(request: &GrantRequest) -> Self {
         let mut grants = Grants::default();
         let mut upstream = None;
@@ -190,15 +216,12 @@ impl MissingGrant {
             GrantRequest::Http { origin, why } => match origin.parse::<HttpGrant>() {
                 Ok(grant) => {
                     // How many hosts there are, and what is in their network, is for their user.
-                    is_whole = grant.is_exact() && !grant.is_private();
+                    is_whole = is_for_internet(&grant);
                     let what = format!("to send {}", grant.in_words());
                     grants.http.push(grant);
                     (what, why.as_str())
                 }
-                Err(_) => (
-                    format!("to reach `{origin}`, which is nothing that can be granted"),
-                    why.as_str(),
-                ),
+                Err(_) => (unusable(RequestFault::HttpRequests), why.as_str()),
             },
             GrantRequest::Upstream {
                 command,
@@ -208,21 +231,25 @@ impl MissingGrant {
                 upstream = Some(edit::upstream_table(command, url.as_deref(), secrets));
                 let what = match url {
                     Some(url) => format!("to reach the MCP server at `{url}`"),
-                    None => format!("to run the MCP server `{}`", command.join(" ")),
+                    None => {
+                        let words: Vec<_> = command.iter().map(|word| shell_word(word)).collect();
+                        format!("to run the MCP server `{}`", words.join(" "))
+                    }
                 };
                 (what, "")
             }
             GrantRequest::Setting(setting) => {
-                input = is_input_name(&setting.name).then(|| setting_option(setting));
+                input = Some(setting_option(setting));
                 (setting_in_words(setting), setting.description.as_str())
             }
             GrantRequest::Secret(secret) => {
-                input = is_input_name(&secret.name).then(|| secret_option(secret));
+                input = Some(secret_option(secret));
                 (
                     requested_secret_in_words(secret),
                     secret.description.as_str(),
                 )
             }
+            GrantRequest::Unusable { fault } => (unusable(*fault), ""),
             GrantRequest::Other => (
                 "for something that only a newer Dormouse knows".to_owned(),
                 "",
@@ -230,7 +257,7 @@ impl MissingGrant {
         };
         Self {
             what,
-            why: output::first_line(why, 100),
+            why: authors_reason(why),
             grants,
             input,
             is_secret: matches!(request, GrantRequest::Secret(_)),

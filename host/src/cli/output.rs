@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
+pub(super) use dormouse_text::visible::first_line;
 use dormouse_text::visible::{visible, visible_json, visible_prose};
 use serde::Serialize;
 
@@ -219,17 +220,6 @@ fn terminal_columns() -> usize {
     usize::MAX
 }
 
-/// Returns the first line of a stranger's prose, cut to a length in characters.
-pub(super) fn first_line(text: &str, longest: usize) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let line = visible_prose(line);
-    if line.chars().count() <= longest {
-        return line.into_owned();
-    }
-    let cut: String = line.chars().take(longest.saturating_sub(1)).collect();
-    format!("{}…", cut.trim_end())
-}
-
 /// Table with aligned columns.
 #[derive(Debug)]
 pub(super) struct AlignedTable {
@@ -293,9 +283,6 @@ mod tests {
             clean("\u{1b}[2Jx\u{7}\r\u{9b}\u{202e}"),
             "\\u{1b}[2Jx\\u{7}\\r\\u{9b}\\u{202e}"
         );
-        assert_eq!(first_line("  one\ntwo", 10), "one");
-        assert_eq!(first_line("one two three", 8), "one two…");
-        assert_eq!(first_line("äöü", 3), "äöü");
     }
 
     #[test]

@@ -107,6 +107,31 @@ pub fn line_beginning(text: &str, characters: usize) -> String {
     }
 }
 
+/// Longest reason of an author that is shown beside words of Dormouse's own, in characters: a longer
+/// one could fill lines that look like these.
+const MAX_REASON_CHARACTERS: usize = 100;
+
+/// Returns the reason that an author gives for what they ask for, as it is shown to whoever decides.
+#[must_use]
+pub fn authors_reason(text: &str) -> String {
+    first_line(text, MAX_REASON_CHARACTERS)
+}
+
+/// Returns the first line of a stranger's prose, cut to a length in characters, with one space for many:
+/// these could be wrapped into lines of their own.
+#[must_use]
+pub fn first_line(text: &str, longest: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let words: Vec<_> = line.split_whitespace().collect();
+    let line = words.join(" ");
+    let line = visible_prose(&line);
+    if line.chars().count() <= longest {
+        return line.into_owned();
+    }
+    let cut: String = line.chars().take(longest.saturating_sub(1)).collect();
+    format!("{}…", cut.trim_end())
+}
+
 /// Removes the characters that show nothing by themselves: texts that are equal then may look
 /// alike.
 #[must_use]
@@ -271,6 +296,19 @@ mod tests {
         ] {
             assert_eq!(visible_path(Path::new(OsStr::from_bytes(path))), shown);
         }
+    }
+
+    #[test]
+    fn of_prose_the_first_line_is_shown_and_cut() {
+        assert_eq!(first_line("  one\ntwo", 10), "one");
+        assert_eq!(first_line("one two three", 8), "one two…");
+        assert_eq!(first_line("äöü", 3), "äöü");
+        let padded = format!("to work{}The plugin wants nothing else.", " ".repeat(500));
+        assert_eq!(
+            authors_reason(&padded),
+            "to work The plugin wants nothing else."
+        );
+        assert_eq!(authors_reason(&"x ".repeat(9000)).chars().count(), 100);
     }
 
     #[test]

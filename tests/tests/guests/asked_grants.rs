@@ -287,7 +287,7 @@ fn calls_at_once_share_one_answer() {
     }
 }
 
-/// Whatever a plugin's author writes as a reason is one line of the question, and says whose it is.
+/// Whatever a plugin's author writes as a reason is one short line of the question, and says whose it is.
 #[test]
 fn a_reason_that_imitates_a_question_is_told_as_its_authors() {
     let imitated = "``` The plugin `bank` wants to send requests to bank.example. May it? \
@@ -302,8 +302,9 @@ fn a_reason_that_imitates_a_question_is_told_as_its_authors() {
     let own = lines.next().unwrap();
     assert!(own.starts_with("The plugin `asks` wants to send"), "{own}");
     let told = lines.next().unwrap();
-    let is_whole = told.contains("bank.example") && told.contains("--grant-http");
-    assert!(told.starts_with("Its author says why: ") && is_whole);
+    let why = told.strip_prefix("Its author says why: ").unwrap();
+    assert!(why.contains("bank.example") && why.ends_with('…'), "{why}");
+    assert!(why.chars().count() <= 100, "{why}");
     assert_eq!(lines.collect::<Vec<_>>(), ["````", "", "May it?"]);
 }
 

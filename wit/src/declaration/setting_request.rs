@@ -5,6 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::requested_text::is_short_text;
+
+/// Most choices that are told where a value is none of them.
+const MAX_TOLD_CHOICES: usize = 8;
+
 /// A setting that a plugin asks its user for, from a `@setting` tag: an input of MCP's registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,6 +68,13 @@ pub enum FolderAccess {
 }
 
 impl SettingRequest {
+    /// Whether a choice or the example is no value that can be read in a line.
+    pub(crate) fn has_long_text(&self) -> bool {
+        let texts = self.choices.iter().filter_map(Value::as_str);
+        let mut texts = texts.chain(self.placeholder.as_deref());
+        !texts.all(is_short_text)
+    }
+
     /// Reads a value as its user types it.
     ///
     /// # Errors
@@ -103,10 +115,12 @@ impl SettingRequest {
         if self.choices.is_empty() || self.choices.contains(value) {
             return Ok(());
         }
-        let choices = self.choices.iter();
-        let choices: Vec<_> = choices
-            .map(|choice| format!("`{}`", shown(choice)))
-            .collect();
+        let told = self.choices.iter().take(MAX_TOLD_CHOICES);
+        let mut choices: Vec<_> = told.map(|choice| format!("`{}`", shown(choice))).collect();
+        let more = self.choices.len() - choices.len();
+        if more > 0 {
+            choices.push(format!("{more} more"));
+        }
         Err(format!(
             "`{}` is none of {}",
             shown(value),

@@ -39,6 +39,22 @@ pub(super) fn setting(
         );
         is_sound = false;
     }
+    if request.grant.is_some() && !request.choices.is_empty() {
+        wrong(
+            format!("`@setting {name}` has a `grant`, and `choices`"),
+            "which folder is granted its user says: leave the `choices` out",
+        );
+        is_sound = false;
+    }
+    if request.has_long_text() {
+        wrong(
+            format!(
+                "`@setting {name}` has a choice or a `placeholder` that nobody reads in a line"
+            ),
+            "write each in at most 100 characters, without backticks and line breaks",
+        );
+        is_sound = false;
+    }
     // A choice is a value of its format, whatever the choices are.
     let any = SettingRequest {
         choices: Vec::new(),

@@ -5,7 +5,7 @@
 //! Lines inside a fenced code block are never tags.
 
 use super::http_request;
-use crate::declaration::GrantRequest;
+use crate::declaration::{GrantRequest, is_variable_name};
 use crate::error::Finding;
 
 /// A doc comment, taken apart.
@@ -259,7 +259,7 @@ pub(crate) fn grant(tag: &Tag, item: &str, findings: &mut Vec<Finding>) -> Optio
     let request = match (kind, value) {
         ("fs", "ro") => Some(GrantRequest::Fs { write: false, why }),
         ("fs", "rw") => Some(GrantRequest::Fs { write: true, why }),
-        ("env", name) if !name.is_empty() && !name.contains('=') => Some(GrantRequest::Env {
+        ("env", name) if is_variable_name(name) => Some(GrantRequest::Env {
             name: name.to_owned(),
             why,
         }),

@@ -53,6 +53,26 @@ fn one_fault_is_one_finding() {
     }
 }
 
+/// Its author is told by its place: their text stands nowhere.
+#[test]
+fn a_request_that_nobody_can_give_is_found() {
+    let mut declaration = words("Adds.");
+    declaration.grants = serde_json::from_value(json!([
+        { "kind": "env", "name": "TZ" },
+        { "kind": "env", "name": "TZ` (checked by Dormouse) `X" },
+    ]))
+    .unwrap();
+    let bytes = front(&typed(), &declaration);
+    assert_eq!(errors(&bytes), [""; 0], "it works without");
+    let findings: Vec<_> = check(&bytes).iter().map(ToString::to_string).collect();
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert!(
+        findings[0].contains("request 2 is for a variable"),
+        "{findings:#?}"
+    );
+    assert!(!findings[0].contains("checked"), "{findings:#?}");
+}
+
 #[test]
 fn two_faults_are_two_findings() {
     // A damaged declaration on top of invalid code.

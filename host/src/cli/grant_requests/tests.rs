@@ -55,14 +55,21 @@ fn whole_are_requests_that_need_nothing_but_consent() {
     let wanted = [
         env("TZ"),
         env("TZ"),
-        env("A=b"),
-        env("A\0"),
+        GrantRequest::Unusable {
+            fault: RequestFault::Variable,
+        },
         http("GET https://a.example:8443/v1"),
         http("https://*.a.example"),
         http("https://*"),
         http("https://a.example private"),
         http("http://a.example"),
         http("http://A.example:80/"),
+        // Addresses and names of this machine and its network are granted as they are written.
+        http("http://192.168.0.1"),
+        http("http://169.254.169.254"),
+        http("http://[::1]:6379"),
+        http("http://localhost:2375"),
+        http("http://nas.internal"),
         http("x"),
         GrantRequest::Fs {
             write: true,
@@ -75,6 +82,52 @@ fn whole_are_requests_that_need_nothing_but_consent() {
     expected.env.push("TZ".to_owned());
     assert_eq!(whole(&missing), expected);
     assert_eq!(told(&missing, true).lines().count(), 5);
+}
+
+/// Nobody would read 100,000 of them: what the plugin needs is among those that are told.
+#[test]
+fn of_many_requests_the_first_are_told_and_how_many_more_there_are() {
+    let mut wanted: Vec<_> = (0..9_000).map(|one| env(&format!("V{one}"))).collect();
+    let setting = r#"{"kind": "setting", "name": "unit", "isRequired": true}"#;
+    wanted.push(serde_json::from_str(setting).unwrap());
+    let missing = self::missing(&wanted, &Grants::default());
+    let told = told(&missing, false);
+    assert_eq!(told.lines().count(), MAX_MISSING + 1);
+    assert!(told.starts_with("  for the setting `unit`"), "{told}");
+    assert!(
+        told.ends_with("  for 8901 more, which are not shown\n"),
+        "{told}"
+    );
+    // What is granted is what is shown.
+    assert_eq!(whole(&missing).env.len(), MAX_MISSING - 1);
+    assert_eq!(inputs_of(&missing), ["--setting unit=VALUE"]);
+}
+
+/// A request that nobody can give is said so, without its text.
+#[test]
+fn what_cannot_be_granted_is_told_without_a_command() {
+    let written = [
+        r#"{"kind": "env", "name": "TZ` (checked by Dormouse) `X"}"#,
+        r#"{"kind": "secret", "name": "a b", "isRequired": true, "hosts": ["a.example"], "header": "A"}"#,
+        r#"{"kind": "http", "origin": "which-dormouse-has-checked"}"#,
+    ];
+    let wanted: Vec<GrantRequest> = written
+        .iter()
+        .map(|text| serde_json::from_str(text).unwrap())
+        .collect();
+    let missing = self::missing(&wanted, &Grants::default());
+    let told = told(&missing, false);
+    assert_eq!(
+        told.matches("for what nobody can grant: ").count(),
+        3,
+        "{told}"
+    );
+    assert!(!told.contains("ormouse"), "{told}");
+    assert_eq!(command("x", &missing), None);
+    assert!(
+        !missing.iter().any(|one| one.is_needed),
+        "nobody is asked for it"
+    );
 }
 
 #[test]
@@ -183,7 +236,8 @@ fn comparing_requests_takes_linear_time() {
     };
     dormouse_tests::growth::is_linear("requests", 200, wanted, |wanted| {
         let missing = self::missing(wanted, &grants);
-        assert!(whole(&missing).env.len() > 100);
+        assert_eq!(missing.len(), MAX_MISSING + 1);
+        assert!(whole(&missing).http.len() > 50);
         assert!(command("x", &missing).unwrap().len() > told(&missing, false).len() / 10);
         assert_eq!(beyond(&grants, wanted).len(), 3);
     });

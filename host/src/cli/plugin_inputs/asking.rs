@@ -6,6 +6,7 @@ use anyhow::{Context as _, bail};
 use dormouse_launch::Secret;
 use dormouse_policy::SecretSource;
 use dormouse_secrets::SecretStore;
+use dormouse_text::visible::authors_reason;
 use dormouse_wit::{GrantRequest, SecretRequest, SettingRequest};
 
 use super::GivenInputs;
@@ -36,14 +37,14 @@ pub(in crate::cli) fn ask_for_settings(
 }
 
 fn ask_for(setting: &SettingRequest, given: &mut GivenInputs) -> anyhow::Result<()> {
-    let why = output::first_line(&setting.description, 200);
+    let why = authors_reason(&setting.description);
     let why = match why.as_str() {
         "" => String::new(),
         why => format!(": {why}"),
     };
     output::say(&format!("It asks {}{why}", setting_in_words(setting)));
     let otherwise = match (&setting.default, setting.is_required) {
-        (Some(default), _) => format!(" [{}]", shown_value(default)),
+        (Some(default), _) => format!(" [{}]", authors_reason(&shown_value(default))),
         (None, false) => " [nothing]".to_owned(),
         (None, true) => String::new(),
     };
@@ -100,7 +101,7 @@ pub(in crate::cli) fn ask_for_secrets(
         if given.inputs.secrets.contains_key(&secret.name) {
             continue;
         }
-        let why = output::first_line(&secret.description, 200);
+        let why = authors_reason(&secret.description);
         let why = match why.as_str() {
             "" => String::new(),
             why => format!(": {why}"),

@@ -9,7 +9,7 @@ use dormouse_config::edit::Editor;
 use dormouse_policy::{Grants, HttpGrant};
 use dormouse_protocol::Listener;
 use dormouse_runtime::{GrantAnswer, GrantAsker, SecretAnswer, SecretError, SessionGrants};
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::authors_reason;
 use dormouse_upstream::without_blocking;
 use dormouse_wit::GrantRequest;
 use futures::FutureExt as _;
@@ -219,8 +219,9 @@ fn shown(server: &str, wanted: &HttpGrant, along: &str, requests: &[GrantRequest
         wanted.in_words()
     );
     for (request, why) in requested_http(requests) {
+        let why = authors_reason(why);
         if !why.is_empty() && wanted.is_within(&[request]) {
-            text.push_str(&format!("Its author says why: {}\n", visible_line(why)));
+            text.push_str(&format!("Its author says why: {why}\n"));
         }
     }
     text

@@ -13,6 +13,8 @@ use dormouse_catalog::Stamp;
 use dormouse_config::edit::{Editor, PluginInputs};
 use dormouse_config::{Scope, ServerConfig};
 use dormouse_policy::{FsGrant, FsMode, Grants, SecretSource};
+use dormouse_protocol::MAX_WAIT_FOR_OTHER;
+use dormouse_runtime::QuestionTurns;
 use dormouse_upstream::without_blocking;
 use dormouse_wit::GrantRequest;
 use parking_lot::Mutex;
@@ -36,7 +38,7 @@ pub(in crate::roster) struct AnsweredInputs {
     given: Mutex<BTreeMap<String, GivenInSession>>,
     refused: Mutex<BTreeSet<String>>,
     /// Whose question is open.
-    asking: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    asking: Mutex<BTreeMap<String, Arc<QuestionTurns>>>,
 }
 
 /// Folders, variables and settings that a user has given one plugin.
@@ -172,7 +174,7 @@ impl AnsweredInputs {
         all.insert(server.to_owned(), given);
     }
 
-    fn turn(&self, server: &str) -> Arc<tokio::sync::Mutex<()>> {
+    fn turns(&self, server: &str) -> Arc<QuestionTurns> {
         let mut asking = self.asking.lock();
         Arc::clone(asking.entry(server.to_owned()).or_default())
     }
@@ -199,9 +201,9 @@ impl Roster {
         // Another one is not asked about, and may do something else with the call.
         let is_called =
             |found: &Arc<Server>| called.as_ref().is_some_and(|called| called.is_of(found));
-        let turn = self.answered_inputs.turn(name);
+        let turns = self.answered_inputs.turns(name);
         let asked = async {
-            let _turn = turn.lock().await;
+            let _turn = turns.turn(MAX_WAIT_FOR_OTHER).await;
             // Another call may have been answered meanwhile.
             let found = self.current(name).ok().filter(is_called)?;
             if !self.answered_inputs.refused.lock().contains(name) {
@@ -258,6 +260,10 @@ impl Roster {
             };
             if !self.has_plugin(name, &plugin) {
                 tracing::warn!("server `{name}`: nothing is given, as its plugin is another one");
+                return;
+            }
+            // A no to another form, which this one has given way to, is the no to both.
+            if self.answered_inputs.refused.lock().contains(name) {
                 return;
             }
             let chosen = match form.chosen(&answer) {
@@ -341,7 +347,10 @@ fn missing(server: &Server) -> Vec<GrantRequest> {
         GrantRequest::Fs { .. } => held.grants.fs.is_empty(),
         GrantRequest::Env { .. } => !held.has(request),
         GrantRequest::Setting(_) | GrantRequest::Secret(_) => held.needs(request),
-        GrantRequest::Http { .. } | GrantRequest::Upstream { .. } | GrantRequest::Other => false,
+        GrantRequest::Http { .. }
+        | GrantRequest::Upstream { .. }
+        | GrantRequest::Unusable { .. }
+        | GrantRequest::Other => false,
     };
     requests.iter().filter(is_missing).cloned().collect()
 }

@@ -57,6 +57,7 @@ impl<'a> HeldByPlugin<'a> {
             }
             GrantRequest::Setting(setting) => self.has_setting(setting),
             GrantRequest::Secret(secret) => self.has_secret(secret),
+            GrantRequest::Unusable { .. } => false,
             GrantRequest::Other => true,
         }
     }

@@ -4,7 +4,7 @@ mod held;
 mod words;
 
 use dormouse_policy::{FsMode, HttpGrant, HttpSecret};
-use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingRequest, is_input_name};
+use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingRequest};
 use serde_json::{Map, Value};
 
 pub use held::HeldByPlugin;
@@ -13,30 +13,18 @@ pub use words::{
     requested_secret_in_words, secret_option, setting_in_words, setting_option, shown_value,
 };
 
-/// Most hosts of one secret that a plugin may ask for: all of them are shown to whoever grants it.
-const MAX_SECRET_HOSTS: usize = 32;
-
-/// Most scopes of a login that a plugin may ask for, for the same reason.
-const MAX_SCOPES: usize = 32;
-
-/// Returns the settings that a plugin asks for: those of them that can be set.
+/// Returns the settings that a plugin asks for.
 pub fn requested_settings(requests: &[GrantRequest]) -> impl Iterator<Item = &SettingRequest> {
     requests.iter().filter_map(|request| match request {
-        GrantRequest::Setting(setting) if is_input_name(&setting.name) => Some(setting),
+        GrantRequest::Setting(setting) => Some(setting),
         _ => None,
     })
 }
 
-/// Returns the secrets that a plugin asks for: those of them that can be named and shown.
+/// Returns the secrets that a plugin asks for.
 pub fn requested_secrets(requests: &[GrantRequest]) -> impl Iterator<Item = &SecretRequest> {
     requests.iter().filter_map(|request| match request {
-        GrantRequest::Secret(secret)
-            if is_input_name(&secret.name)
-                && secret.hosts.len() <= MAX_SECRET_HOSTS
-                && secret.scopes.len() <= MAX_SCOPES =>
-        {
-            Some(secret)
-        }
+        GrantRequest::Secret(secret) => Some(secret),
         _ => None,
     })
 }

@@ -2,9 +2,7 @@
 
 use dormouse_config::review::shell_word;
 use dormouse_text::visible::visible_line;
-use dormouse_wit::{
-    FolderAccess, GrantRequest, SecretRequest, SettingFormat, SettingRequest, is_input_name,
-};
+use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingFormat, SettingRequest};
 use serde_json::Value;
 
 /// Most choices, or names of what is missing, that are told.
@@ -128,10 +126,8 @@ pub(crate) fn missing_command(server: &str, missing: &[&GrantRequest]) -> String
     let mut command = format!("dormouse grant {server}");
     for request in missing {
         let option = match request {
-            GrantRequest::Setting(setting) if is_input_name(&setting.name) => {
-                setting_option(setting)
-            }
-            GrantRequest::Secret(secret) if is_input_name(&secret.name) => secret_option(secret),
+            GrantRequest::Setting(setting) => setting_option(setting),
+            GrantRequest::Secret(secret) => secret_option(secret),
             _ => continue,
         };
         command.push(' ');
@@ -179,10 +175,5 @@ mod tests {
             assert!(words.contains(last), "{words}");
         }
         assert!(!words.contains('\u{202e}'), "{words}");
-        // What nobody would read is not asked for.
-        for (hosts, scopes) in [(33, 1), (1, 33)] {
-            let requests = [request(hosts, scopes)];
-            assert_eq!(requested_secrets(&requests).count(), 0);
-        }
     }
 }

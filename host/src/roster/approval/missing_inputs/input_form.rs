@@ -5,14 +5,14 @@ use std::path::Path;
 use dormouse_files::paths;
 use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
 use dormouse_protocol::Answer;
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::{authors_reason, visible_line};
 use dormouse_wit::{FolderAccess, GrantRequest, SettingFormat, SettingRequest};
 use serde_json::{Map, Value, json};
 
 use crate::roster::approval::confirm::{accepted_field, choice};
 use crate::roster::approval::missing_secret;
 use crate::roster::requests::{
-    mode_of, requested_secret_in_words, requested_settings, secret_option, setting_in_words,
+    mode_of, requested_secret_in_words, secret_option, setting_in_words,
 };
 
 /// Most fields of a form: of more, the first are asked for.
@@ -91,8 +91,9 @@ impl<'a> InputForm<'a> {
                 _ => continue,
             };
             text.push_str(&format!("- {}\n", visible_line(&what)));
+            let why = authors_reason(why);
             if !why.is_empty() {
-                text.push_str(&format!("  Its author says why: {}\n", visible_line(why)));
+                text.push_str(&format!("  Its author says why: {why}\n"));
             }
         }
         text
@@ -160,7 +161,7 @@ impl<'a> InputForm<'a> {
                 }
                 GrantRequest::Env { name, .. } => {
                     let is_shown = value == Some(&json!(true));
-                    if is_shown && !name.is_empty() && !name.contains(['=', '\0']) {
+                    if is_shown {
                         chosen.grants.env.push(name.clone());
                     }
                     is_shown
@@ -178,13 +179,6 @@ impl<'a> InputForm<'a> {
 impl Chosen {
     /// Gives a setting its value, and returns whether there is one.
     fn set(&mut self, setting: &SettingRequest, value: Option<&Value>) -> Result<bool, String> {
-        // What a plugin names so that it cannot be set is not set.
-        if requested_settings(&[GrantRequest::Setting(setting.clone())])
-            .next()
-            .is_none()
-        {
-            return Ok(false);
-        }
         let value = match value {
             Some(Value::String(text)) if text.is_empty() => None,
             value => value,
