@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Hash over all files of a project that its servers are made of, as hexadecimal digits. A change
-/// of any of them, a removed one and a new one make another hash; the project's place does not.
+/// of any of them, a removed one and a new one make another hash, but for what nobody reads of the
+/// settings of clients; the project's place does not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentHash(String);
 

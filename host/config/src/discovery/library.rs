@@ -1,6 +1,7 @@
 //! The documents of a search: each file is read once, however many clients keep
 //! something in it.
 
+pub(super) mod heard;
 mod loaded;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,8 +75,23 @@ struct ReadOfProject {
 
 /// A file that servers of a project, or of the user's in that project, are made of.
 struct ProjectFile {
-    hash: blake3::Hash,
-    file_use: FileUse,
+    /// Hash of all bytes that were read.
+    bytes: blake3::Hash,
+    /// Hash of the members that are heard in it, where it is a file of settings of which others are
+    /// not; none where there are none.
+    heard: Option<blake3::Hash>,
+    /// The first use that is made of all of it.
+    whole: Option<FileUse>,
+}
+
+impl ProjectFile {
+    /// Returns the hash of what these uses and all before them are made of.
+    fn hash(&self, last: FileUse) -> Option<blake3::Hash> {
+        match self.whole {
+            Some(whole) if whole <= last => Some(self.bytes),
+            _ => self.heard,
+        }
+    }
 }
 
 /// Use of a project's file: the first of these that it has.
@@ -254,12 +270,11 @@ impl Library {
             }
             (_, bytes) => bytes,
         };
-        if let (Some(project), Ok(Some(bytes))) = (project, &bytes) {
-            let hash = blake3::hash(bytes);
-            self.add(project, file, hash, FileUse::Configuration);
-        }
-        if let (None, Ok(bytes)) = (project, &bytes) {
-            let hash = bytes.as_deref().map(blake3::hash);
+        let hash = match &bytes {
+            Ok(Some(bytes)) => Some(blake3::hash(bytes)),
+            _ => None,
+        };
+        if project.is_none() && bytes.is_ok() {
             self.hashes.insert(file.to_owned(), hash);
         }
         let mut loaded = load(file, syntax, bytes);
@@ -270,12 +285,22 @@ impl Library {
                 loaded = load(file, syntax, Err(too_many_parts()));
             }
         }
+        if let (Some(project), Some(hash)) = (project, hash) {
+            match &mut loaded {
+                LoadedFile::Document(document) if heard::is_shared(project, file) => {
+                    heard::keep_heard(&mut document.root);
+                    self.add_heard(project, file, hash, heard::hash(&document.root));
+                }
+                // What cannot be read counts by its bytes.
+                _ => self.add(project, file, hash, FileUse::Configuration),
+            }
+        }
         let loaded = Rc::new(loaded);
         self.files.insert(file.to_owned(), Rc::clone(&loaded));
         loaded
     }
 
-    /// Notes that servers depend on a file of a project, with the hash of what was read of it.
+    /// Notes that servers depend on all of a file of a project, with the hash of what was read of it.
     /// Where an earlier hash is another one, servers are made of both contents: no hash stands for
     /// that.
     pub(super) fn add(
@@ -285,18 +310,37 @@ impl Library {
         hash: blake3::Hash,
         file_use: FileUse,
     ) {
+        let known = self.project_file(project, file, hash);
+        known.whole = Some(known.whole.map_or(file_use, |known| known.min(file_use)));
+    }
+
+    /// Notes that servers depend on what is heard in a file of a project.
+    fn add_heard(
+        &mut self,
+        project: &Path,
+        file: &Path,
+        hash: blake3::Hash,
+        heard: Option<blake3::Hash>,
+    ) {
+        self.project_file(project, file, hash).heard = heard;
+    }
+
+    fn project_file(
+        &mut self,
+        project: &Path,
+        file: &Path,
+        hash: blake3::Hash,
+    ) -> &mut ProjectFile {
         let files = self.projects.entry(project.to_owned()).or_default();
-        match files.get_mut(file) {
-            Some(known) => {
-                known.file_use = known.file_use.min(file_use);
-                if known.hash != hash {
-                    self.changed.insert(project.to_owned());
-                }
-            }
-            None => {
-                files.insert(file.to_owned(), ProjectFile { hash, file_use });
-            }
+        let known = files.entry(file.to_owned()).or_insert(ProjectFile {
+            bytes: hash,
+            heard: None,
+            whole: None,
+        });
+        if known.bytes != hash {
+            self.changed.insert(project.to_owned());
         }
+        known
     }
 
     /// Returns the contents of the projects, as far as their files were read.
@@ -305,9 +349,9 @@ impl Library {
         projects
             .map(|(project, files)| {
                 let of = |last: FileUse| {
-                    let files = files.iter().filter(|(_, file)| file.file_use <= last);
+                    let files = files.iter();
                     let files: BTreeMap<_, _> = files
-                        .map(|(path, file)| (path.clone(), file.hash))
+                        .filter_map(|(path, file)| Some((path.clone(), file.hash(last)?)))
                         .collect();
                     (!files.is_empty()).then(|| ContentHash::of(project, &files))
                 };

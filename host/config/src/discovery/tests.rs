@@ -15,6 +15,7 @@ mod broken;
 mod denied_tools;
 mod filling;
 mod given_back;
+mod heard;
 mod in_project;
 mod inputs;
 mod itself;

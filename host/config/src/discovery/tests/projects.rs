@@ -83,7 +83,6 @@ fn a_content_is_of_all_files_of_a_project() {
         ".vscode/mcp.json",
         // What servers are made of counts like the files that name them.
         ".env",
-        ".claude/settings.json",
         ".cursor/mcp.json",
         ".continue/mcpServers/new.yaml",
     ] {
