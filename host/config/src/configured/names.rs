@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use dormouse_text::visible::without_hidden;
+
 use super::Configured;
-use crate::discovery::Overridden;
-use crate::naming::reserved_names::ReservedNames;
+use crate::discovery::{Overridden, allowed_name};
+use crate::naming::reserved_names::{ReservedNames, UsersServer};
 use crate::project::review::NameOfUsers;
 use crate::{Origin, Scope, ServerConfig};
 
@@ -63,14 +65,17 @@ impl Configured {
         let of_clients = of_clients.map(|(name, origin)| (name, prefix(name), origin));
         // Also of entries that are of no use as they are: their user has that name.
         let refused = self.found.refused.iter();
-        let refused = refused.map(|refused| (&refused.written_name, None, &refused.origin));
+        let refused = refused.map(|refused| (&refused.written_name, &refused.origin));
         let skipped = self.found.skipped.iter();
-        let skipped = skipped.map(|skipped| (&skipped.written_name, None, &skipped.origin));
+        let skipped = skipped.map(|skipped| (&skipped.written_name, &skipped.origin));
         let unusable = refused.chain(skipped);
-        let unusable = unusable.filter(|(.., origin)| !matches!(origin.scope, Scope::Project(_)));
+        let unusable = unusable.filter(|(_, origin)| !matches!(origin.scope, Scope::Project(_)));
         let mut names = ReservedNames::default();
-        for (name, prefix, origin) in own.chain(of_clients).chain(unusable) {
+        for (name, prefix, origin) in own.chain(of_clients) {
             names.add(name, prefix, origin);
+        }
+        for (written, origin) in unusable {
+            names.add(&allowed_name(written), None, origin);
         }
         self.reserved_names = names;
     }
@@ -80,7 +85,8 @@ impl Configured {
         if !server.is_of_project() {
             return None;
         }
-        let users = self.reserved_names.whose(&server.name)?;
+        let users = self.reserved_names.whose(&server.name);
+        let users = users.or_else(|| self.whose_written(server))?;
         let origin = users.origin.clone();
         Some(match users.is_overridden_by(server) {
             true => NameOfUsers::Overridden { origin },
@@ -89,6 +95,17 @@ impl Configured {
                 origin,
             },
         })
+    }
+
+    /// Returns the server of the user's whose name a project's server would have, by what its file
+    /// calls it. It has another one only because that is taken, or for what nobody sees in it.
+    fn whose_written(&self, server: &ServerConfig) -> Option<&UsersServer> {
+        // A name in a project's own file is never changed.
+        server.origin.client?;
+        let written = self.found.written_name(&server.name)?;
+        let seen = without_hidden(written);
+        let mut names = [written, &*seen].into_iter().map(allowed_name);
+        names.find_map(|name| self.reserved_names.whose(&name))
     }
 
     /// Returns the name of the user's server whose names begin with a project's `prefix`.

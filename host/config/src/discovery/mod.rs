@@ -38,6 +38,7 @@ pub use filling::fill_policy::FillPolicy;
 pub(super) use filling::filler::NOT_TRUSTED;
 pub use merge::{MergedServers, Overridden, merge};
 pub use own::Own;
+pub(crate) use rules::allowed::name as allowed_name;
 pub(super) use rules::rule_files::rule_files;
 pub use surroundings::{Surroundings, project_of};
 pub use unusable_entry::UnusableEntry;
@@ -70,6 +71,8 @@ pub struct Discovery {
     /// Files of projects that are there and left out, and the clients that they are read by.
     pub left_out: Vec<(Client, PathBuf)>,
     contents: BTreeMap<PathBuf, ProjectContent>,
+    /// Names of servers as files have them, by those that are fit for servers.
+    written_names: BTreeMap<String, String>,
     /// Files that may have rules for their clients' servers, and that cannot be read.
     pub(super) unread: Vec<UnreadRules>,
     /// Hashes of the files that are no project's; none where there is no such file.
@@ -197,6 +200,11 @@ impl Discovery {
         all.filter(move |problem| told.insert((&problem.file, problem.line, problem.column)))
     }
 
+    /// Returns the name that files have for the server of a name.
+    pub(super) fn written_name(&self, name: &str) -> Option<&str> {
+        self.written_names.get(name).map(String::as_str)
+    }
+
     /// Gives each server a name that is fit for one.
     fn name(&mut self) {
         let written = |of_project: bool| {
@@ -208,6 +216,10 @@ impl Discovery {
         };
         let counted = self.counted.iter().map(|server| &*server.written_name);
         let names = rules::allowed::names(written(false), written(true).chain(counted));
+        let by_name = names
+            .iter()
+            .map(|(written, name)| (name.clone(), written.clone()));
+        self.written_names = by_name.collect();
         // What cannot be used takes no name from what can.
         let unusable = self.unusable.iter().map(|entry| &*entry.written_name);
         let of_unusable = rules::allowed::names(unusable, []);

@@ -300,3 +300,55 @@ fn what_the_user_has_is_the_users_whatever_a_project_calls_it() {
         }
     }
 }
+
+/// Digits that a project's server gets because the user has its name do not make it another, nor does
+/// what nobody sees in a name.
+#[test]
+fn a_name_that_would_be_a_users_is_the_users() {
+    let claude = |name: &str| format!(r#"{{"mcpServers": {{"{name}": {{"command": "x"}}}}}}"#);
+    let cursor = |name: &str| format!(r#"{{"mcpServers": {{"{name}": {{"command": "{name}"}}}}}}"#);
+    for (users, of_project, is_kept_out) in [
+        ("my server", "my_server", true),
+        ("my server", "my.server", true),
+        ("my_server", "my server", true),
+        ("@x/gh", "x_gh", true),
+        ("gh", "-gh", true),
+        ("gh", "gh\u{200b}", true),
+        ("gh", "g\u{200b}h", true),
+        ("gh", "GH ", true),
+        ("日本", "server-fb52", true),
+        ("my server", "myserver", false),
+        ("gh", "gh.x", false),
+        ("gh", "gh..x", false),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let files = [
+            (".cursor/mcp.json", &*cursor(users)),
+            ("project/.mcp.json", &*claude(of_project)),
+        ];
+        let all = trusted_in_home(home.path(), &files, "");
+        let mut of_project_shown = all.servers.values().filter(|it| it.is_of_project());
+        let shown = of_project_shown.next().map(|server| &server.name);
+        assert_eq!(
+            shown.is_none(),
+            is_kept_out,
+            "{users} {of_project}: {shown:?}"
+        );
+        assert_eq!(
+            all.overridden.len(),
+            usize::from(is_kept_out),
+            "{of_project}"
+        );
+    }
+    // What the user's entry is good for makes no difference.
+    let home = tempfile::tempdir().unwrap();
+    let files = [
+        (
+            ".cursor/mcp.json",
+            r#"{"mcpServers": {"my server": {"command": 1}}}"#,
+        ),
+        ("project/.mcp.json", &*claude("my.server")),
+    ];
+    let all = trusted_in_home(home.path(), &files, "");
+    assert!(!all.servers.values().any(ServerConfig::is_of_project));
+}

@@ -16,7 +16,7 @@ const MORE_DIGITS: usize = MAX_DIGITS - MIN_DIGITS;
 /// Makes a server's name of one that a client allows: characters that cannot be in a name become a
 /// single `_`, or nothing at either end, and so does a `-` at its beginning. Of one that is too long,
 /// the beginning is left. An allowed name stays as it is.
-pub(in crate::discovery) fn name(written: &str) -> String {
+pub(crate) fn name(written: &str) -> String {
     if name::check(written).is_ok() {
         return written.to_owned();
     }
