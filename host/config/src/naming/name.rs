@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use dormouse_text::nearest::nearest;
 
+use crate::problem::unquoted;
+
 /// Separator of a server's name and a tool's in the names that agents see.
 pub const SEPARATOR: &str = "__";
 
@@ -108,7 +110,7 @@ pub enum BadName {
     #[error("server name `{0}…` has more than {MAX_NAME_CHARACTERS} characters")]
     Long(String),
     /// Name with a character that agents do not accept in names of tools.
-    #[error("server name `{name}` has a `{found}` in it", name = .name.escape_debug(), found = .found.escape_debug())]
+    #[error("server name `{name}` has a `{found}` in it", name = unquoted(.name), found = unquoted(&.found.to_string()))]
     Character {
         /// The name.
         name: String,
@@ -166,7 +168,7 @@ pub fn check_prefix(prefix: &str) -> Result<(), BadName> {
         let begin = prefix
             .get(..prefix.floor_char_boundary(end.min(40)))
             .unwrap_or_default();
-        return Err(BadName::Long(begin.escape_debug().to_string()));
+        return Err(BadName::Long(unquoted(begin)));
     }
     let odd = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     if let Some(found) = prefix.chars().find(odd) {
@@ -264,6 +266,7 @@ mod tests {
             ("a__b", "server name `a__b` has a `__` in it"),
             ("--yes", "server name `--yes` begins with a `-`"),
             ("日本", "server name `日本` has a `日` in it"),
+            ("a` (b", "server name `a\\u{60} (b` has a `\\u{60}` in it"),
             (
                 &"x".repeat(129),
                 "server name `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…` has more than 128 characters",

@@ -129,7 +129,7 @@ impl ProjectReview {
             if let Some(unused) = &skipped.unused {
                 lines.unused(Some(&unused.written), &unused.filled_in, &skipped.origin);
             }
-            lines.add("because", plain(&skipped.why));
+            lines.add("because", visible_line(&skipped.why).into_owned());
             text.add(heading, &skipped.origin, lines.0);
         }
         if !project.users_servers.is_empty() {
@@ -147,7 +147,7 @@ impl ProjectReview {
             text.section("What else is wrong in its files, and not used:");
         }
         for problem in &project.problems {
-            text.line(&plain(&problem.to_string()));
+            text.line(&visible_line(&problem.to_string()));
         }
         let count = names.len();
         let plural = if count == 1 { "" } else { "s" };
@@ -259,7 +259,8 @@ fn described_refused(refused: &RefusedServer, folder: &Path) -> String {
     let written = refused.written.as_ref();
     lines.unused(written, &refused.filled_in, &refused.origin);
     for problem in &refused.problems {
-        lines.add("wrong", plain(&problem.message));
+        // What it quotes of the file cannot end its quotes.
+        lines.add("wrong", visible_line(&problem.message).into_owned());
     }
     lines.0
 }

@@ -21,6 +21,42 @@ fn words_are_seen_as_what_they_are() {
 }
 
 #[test]
+fn what_is_wrong_is_told_with_quotes_that_no_project_ends() {
+    use crate::discovery::Surroundings;
+    use crate::project::trusted::TestTrust;
+    use crate::{Config, Configured};
+
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let files = [
+        (
+            ".mcp.json",
+            r#"{"mcpServers": {"x` (y\u202e": {"command": 1}, "ws": {"type": "websocket", "url": "x"}}}"#,
+        ),
+        (
+            "dormouse.toml",
+            "[servers.'x` (y']\ncommand = ['x']\n[servers.z]\ncommand = ['x']\n'x` (y' = 1\n",
+        ),
+    ];
+    for (file, text) in files {
+        std::fs::write(project.join(file), text).unwrap();
+    }
+    let around = Surroundings::new(home.path().to_owned(), [].into(), Some(project.as_path()));
+    let trust = TestTrust::new(&home.path().join("data"));
+    let all = Configured::for_review(Config::default(), Some(&around), &trust, &project);
+    let text = all.review(&project).unwrap().text;
+    for shown in [
+        "`mcpServers.x\\u{60} (y\\u{202e}.command` has to be ",
+        "servers of type `websocket` cannot be bridged",
+        "server name `x\\u{60} (y` has a `\\u{60}` in it",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    assert!(!text.contains("x` (y"), "{text}");
+}
+
+#[test]
 fn a_review_takes_linear_time() {
     use crate::discovery::Surroundings;
     use crate::project::trusted::TestTrust;
