@@ -16,8 +16,9 @@ use dormouse_launch::Launch;
 use dormouse_policy::HostLimits;
 use dormouse_policy::exposure::{ExposureRules, Profile};
 
+pub(super) use self::project_file::PROJECT;
 use self::project_file::{hashes, without_acceptance};
-pub use self::untrusted_project::UntrustedProject;
+pub use self::untrusted_project::{UntrustedProject, told_files};
 use super::discovery::{
     ContentHash, Discovery, FillPolicy, NOT_TRUSTED, Overridden, Surroundings, discover, merge,
 };
@@ -323,11 +324,15 @@ impl Configured {
         self.notes.extend(notes);
         let names: BTreeSet<_> = self.names_of_untrusted_projects().collect();
         let servers = names.len();
+        let project = around.project.as_ref();
+        let record = project.and_then(|project| Some((project, folders.get(project)?)));
         self.untrusted = (servers > 0).then(|| UntrustedProject {
-            folder: around.project.clone(),
+            folder: project.cloned(),
             servers,
-            changed: (around.project.as_ref())
-                .is_some_and(|project| self.once_trusted.contains(project)),
+            changed: project.is_some_and(|project| self.once_trusted.contains(project)),
+            changed_files: record.map_or_else(Vec::new, |(project, record)| {
+                self.changed_since(project, record)
+            }),
         });
     }
 

@@ -32,7 +32,7 @@ use dormouse_wit::Instance;
 use serde_json::{Map, Value};
 
 pub use client::{Client, Scope};
-pub use configured::{Configured, UntrustedProject};
+pub use configured::{Configured, UntrustedProject, told_files};
 pub use inputs::{Input, Inputs};
 pub use naming::name;
 pub use naming::reserved_names::ReservedNames;

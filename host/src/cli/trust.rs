@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use dormouse_config::TrustedFolders as _;
 use dormouse_config::discovery::Surroundings;
+use dormouse_config::{TrustedFolders as _, told_files};
 use dormouse_text::visible::visible_line;
 
 use super::consent::consent;
@@ -85,9 +85,10 @@ impl TrustArgs {
             output::say(&format!(
                 "`{shown}` is trusted, and a path that its files name does not lead where it was shown"
             ));
-        } else if trusted.folders()?.contains_key(&project) {
+        } else if let Some(record) = trusted.folders()?.get(&project) {
+            let files = told_files(&configured.changed_since(&project, record));
             output::say(&format!(
-                "`{shown}` was trusted with what its files said then; they have changed since"
+                "`{shown}` was trusted with what its files said then; they have changed since{files}"
             ));
         }
         output::print(&review.text)?;

@@ -14,7 +14,7 @@ use crate::project::project_path::{LEADS_OUT, leads_out};
 use crate::{ConfigProblem, RefusedServer, Scope, ServerConfig};
 
 /// Name of a project's own file, beside its clients' ones.
-pub(super) const PROJECT: &str = "dormouse.toml";
+pub(crate) const PROJECT: &str = "dormouse.toml";
 
 /// Makes changes of a server of a project wait for its user where the project's file would accept
 /// them: no project decides that. Returns a note, if it is so.

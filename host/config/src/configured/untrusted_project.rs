@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::{first_names, visible_line, visible_path};
 use serde::{Deserialize, Serialize};
 
 use super::Configured;
@@ -21,6 +21,20 @@ pub struct UntrustedProject {
     /// Whether it was trusted with what its files said before.
     #[serde(default)]
     pub changed: bool,
+    /// Files that have changed since, within the project, as far as that is known: a project names
+    /// them, so that only people are told.
+    #[serde(skip)]
+    pub changed_files: Vec<PathBuf>,
+}
+
+/// Returns the first of some files in parentheses, for a person; nothing where there are none.
+#[must_use]
+pub fn told_files(files: &[PathBuf]) -> String {
+    let files: Vec<_> = files.iter().map(|file| visible_path(file)).collect();
+    match files.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", first_names(&files)),
+    }
 }
 
 impl UntrustedProject {
@@ -44,14 +58,15 @@ impl fmt::Display for UntrustedProject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = self.folder.as_deref().unwrap_or(Path::new("."));
         let folder = folder.to_string_lossy();
+        let files = told_files(&self.changed_files);
         write!(
             f,
             "{} of a project that is {}, `{}`: not shown, and not started\n\
              hint: `dormouse trust` in that folder shows what they are, and allows them",
             self.counted(),
             match self.changed {
-                true => "trusted no longer, for its files have changed since",
-                false => "not trusted",
+                true => format!("trusted no longer, for its files have changed since{files}"),
+                false => "not trusted".to_owned(),
             },
             visible_line(&folder)
         )
@@ -59,6 +74,14 @@ impl fmt::Display for UntrustedProject {
 }
 
 impl Configured {
+    /// Returns the files of a project that are new or others than when its record in the file of
+    /// trusted folders was made, within the project, as far as that is known.
+    #[must_use]
+    pub fn changed_since(&self, project: &Path, record: &str) -> Vec<PathBuf> {
+        let hashes = self.projects.get(project);
+        hashes.map_or_else(Vec::new, |hashes| hashes.changed_since(record))
+    }
+
     /// Returns the project whose servers nobody has trusted, as far as these are something for a
     /// client: none where it loads all of them itself. All of them where the client is not known.
     #[must_use]

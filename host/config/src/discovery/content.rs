@@ -21,10 +21,15 @@ pub struct ProjectContent {
     pub with_filled_in: Option<ContentHash>,
     /// Hash over these, and the files that servers of the user's are filled in from.
     pub with_users_servers: Option<ContentHash>,
+    /// Digits that tell the content of each single file, by its path within the project.
+    pub(crate) files: BTreeMap<PathBuf, String>,
     /// Whether a file was not the same at two looks, so that its servers are made of what none of
     /// the hashes stands for.
     pub changed: bool,
 }
+
+/// Number of digits of a file's hash that tell which file has changed. Nothing is trusted for these.
+const DIGITS: usize = 16;
 
 impl ContentHash {
     pub(super) fn of(project: &Path, files: &BTreeMap<PathBuf, blake3::Hash>) -> Self {
@@ -38,6 +43,16 @@ impl ContentHash {
             hasher.update(hash.as_bytes());
         }
         Self(hasher.finalize().to_hex().to_string())
+    }
+
+    /// Returns digits that tell the content of one file from others.
+    pub(crate) fn of_file(name: &Path, hash: blake3::Hash) -> String {
+        let files = BTreeMap::from([(name.to_owned(), hash)]);
+        Self::of(Path::new(""), &files)
+            .0
+            .chars()
+            .take(DIGITS)
+            .collect()
     }
 
     /// Returns the digits.

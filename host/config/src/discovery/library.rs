@@ -355,7 +355,14 @@ impl Library {
                         .collect();
                     (!files.is_empty()).then(|| ContentHash::of(project, &files))
                 };
+                let last = FileUse::FilledIntoUsers;
+                let digits = files.iter().filter_map(|(path, file)| {
+                    let name = path.strip_prefix(project).unwrap_or(path);
+                    let digits = ContentHash::of_file(name, file.hash(last)?);
+                    Some((name.to_owned(), digits))
+                });
                 let content = ProjectContent {
+                    files: digits.collect(),
                     own_files: of(FileUse::Configuration),
                     with_filled_in: of(FileUse::FilledIn),
                     with_users_servers: of(FileUse::FilledIntoUsers),

@@ -1,9 +1,11 @@
 //! Hashes of the content of a project's files: trust is given to them, and compared with them.
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use dormouse_files::ownership;
 
+use crate::configured::PROJECT;
 use crate::discovery::{ContentHash, ProjectContent};
 
 /// A project besides its clients' files.
@@ -35,6 +37,8 @@ pub(crate) struct ProjectHashes {
     with_filled_in: String,
     /// Hash over these, and the files that servers of the user's are filled in from.
     all: String,
+    /// Digits that tell the content of each single file.
+    files: BTreeMap<PathBuf, String>,
     /// Whether a file was not the same at two looks: then the hashes stand for nothing.
     pub(crate) changed: bool,
 }
@@ -43,13 +47,26 @@ pub(crate) struct ProjectHashes {
 /// two wrote one, over the files of the project and those that its servers are filled in from.
 const BETWEEN: char = '.';
 
+/// Separator of the hashes and the digits of single files behind them, which only tell what has
+/// changed.
+const BEFORE_FILE: char = ' ';
+
+/// Most files of which a record has digits. A project chooses how many there are.
+const MAX_FILES: usize = 64;
+
 impl ProjectHashes {
     /// Makes the hashes of a project.
     pub(crate) fn new(clients: Option<&ProjectContent>, own: ProjectText<'_>) -> Self {
         let of = |part: fn(&ProjectContent) -> Option<&ContentHash>| {
             with_own(clients.and_then(part), own)
         };
+        let mut files = clients.map_or_else(BTreeMap::new, |content| content.files.clone());
+        if let Some(text) = own.text {
+            let (name, hash) = (Path::new(PROJECT), blake3::hash(text.as_bytes()));
+            files.insert(name.to_owned(), ContentHash::of_file(name, hash));
+        }
         Self {
+            files,
             own_files: of(|content| content.own_files.as_ref()),
             with_filled_in: of(|content| content.with_filled_in.as_ref()),
             all: of(|content| content.with_users_servers.as_ref()),
@@ -59,18 +76,50 @@ impl ProjectHashes {
 
     /// Returns the entry in the file of trusted folders for a project that is trusted as it is now.
     pub(crate) fn recorded(&self) -> String {
+        let mut record = self.both();
+        if self.files.len() <= MAX_FILES {
+            for digits in self.files.values() {
+                record.push(BEFORE_FILE);
+                record.push_str(digits);
+            }
+        }
+        record
+    }
+
+    fn both(&self) -> String {
         format!("{}{BETWEEN}{}", self.own_files, self.all)
     }
 
     /// Whether a record is of just these files. An older record need not be of those that servers
     /// of the user's are filled in from.
     pub(crate) fn is_recorded(&self, record: &str) -> bool {
-        !self.changed && (record == self.recorded() || record == self.with_filled_in)
+        let (hashes, _) = parts(record);
+        !self.changed && (hashes == self.both() || hashes == self.with_filled_in)
     }
 
     /// Whether a record is of all of these files.
     pub(crate) fn is_wholly_recorded(&self, record: &str) -> bool {
-        !self.changed && (record == self.recorded() || record == self.all)
+        let (hashes, _) = parts(record);
+        !self.changed && (hashes == self.both() || hashes == self.all)
+    }
+
+    /// Returns the files that are new or others than when a record was made, as far as it says that.
+    pub(crate) fn changed_since(&self, record: &str) -> Vec<PathBuf> {
+        let (_, Some(known)) = parts(record) else {
+            return Vec::new();
+        };
+        let known: BTreeSet<&str> = known.split(BEFORE_FILE).collect();
+        let changed = self.files.iter();
+        let changed = changed.filter(|(_, digits)| !known.contains(digits.as_str()));
+        changed.map(|(file, _)| file.clone()).collect()
+    }
+}
+
+/// Returns the hashes of a record, and the digits of single files, where it has some.
+fn parts(record: &str) -> (&str, Option<&str>) {
+    match record.split_once(BEFORE_FILE) {
+        Some((hashes, files)) => (hashes, Some(files)),
+        None => (record, None),
     }
 }
 
@@ -81,7 +130,7 @@ pub(crate) fn may_be_recorded(
     clients: Option<&ContentHash>,
     own: ProjectText<'_>,
 ) -> bool {
-    match record.split_once(BETWEEN) {
+    match parts(record).0.split_once(BETWEEN) {
         Some((own_files, _)) => own_files == with_own(clients, own),
         // Of an older version, which can be told only with all files.
         None => true,
@@ -126,6 +175,7 @@ mod tests {
             own_files: None,
             with_filled_in: None,
             with_users_servers: None,
+            files: BTreeMap::new(),
             changed,
         };
         let [same, changed] =
@@ -147,6 +197,22 @@ mod tests {
         assert!(!may_be_recorded(&record, None, NOTHING));
         let second = ProjectHashes::new(None, text("second"));
         assert!(!second.is_recorded(&record) && !second.is_wholly_recorded(&record));
+    }
+
+    #[test]
+    fn what_has_changed_is_told_by_its_name_and_trusts_nothing() {
+        let first = ProjectHashes::new(None, text("first"));
+        let second = ProjectHashes::new(None, text("second"));
+        let record = first.recorded();
+        assert!(first.changed_since(&record).is_empty());
+        assert_eq!(second.changed_since(&record), [Path::new(PROJECT)]);
+        // Of records of versions that wrote no files, nobody knows.
+        assert!(second.changed_since(&first.both()).is_empty());
+        assert!(first.is_recorded(&first.both()) && first.is_wholly_recorded(&first.both()));
+        let (_, files) = parts(&record);
+        let mixed = format!("{}{BEFORE_FILE}{}", second.both(), files.unwrap());
+        assert!(!first.is_recorded(&mixed) && !first.is_wholly_recorded(&mixed));
+        assert!(second.is_recorded(&mixed) && !may_be_recorded(&mixed, None, text("first")));
     }
 
     #[test]

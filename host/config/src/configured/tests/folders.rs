@@ -71,7 +71,7 @@ fn trust_that_an_older_version_has_written_is_kept() {
     assert_eq!(names(&all), [""; 0]);
     let told = all.untrusted.unwrap();
     assert_eq!((told.servers, told.changed), (1, true));
-    assert!(told.to_string().contains("have changed since"), "{told}");
+    assert!(told.to_string().contains("have changed since,"), "{told}");
     std::fs::write(data.join("trust.json"), "{}").unwrap();
     let all = Configured::new(Config::default(), Some(&around), &TestTrust::new(&data));
     let told = all.untrusted.unwrap();
@@ -243,4 +243,43 @@ fn programs_of_a_projects_own_file_are_those_of_its_folder() {
             assert_eq!(stdio.cwd.as_ref(), Some(&cwd), "{name} in {folder:?}");
         }
     }
+}
+
+/// Which files have changed is told to people, and is in nothing that models are told.
+#[test]
+fn files_that_have_changed_are_told_to_people() {
+    let home = tempfile::tempdir().unwrap();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let write = |file: &str, text: &str| std::fs::write(project.join(file), text).unwrap();
+    write(".mcp.json", r#"{"mcpServers": {"git": {"command": "x"}}}"#);
+    write(
+        "opencode.json",
+        r#"{"mcp": {"o": {"type": "local", "command": ["x"]}}}"#,
+    );
+    let around = Surroundings::new(home.path().to_owned(), [].into(), Some(&project));
+    let trust = TestTrust::new(&home.path().join("data"));
+    let review = Configured::for_review(Config::default(), Some(&around), &trust, &project);
+    let review = review.review(&project).unwrap();
+    trust.grant(&project, &review.content).unwrap();
+    let untrusted = || Configured::new(Config::default(), Some(&around), &trust).untrusted;
+    assert_eq!(untrusted(), None);
+    write(
+        "opencode.json",
+        r#"{"mcp": {"o": {"type": "local", "command": ["y"]}}}"#,
+    );
+    let told = untrusted().unwrap();
+    assert_eq!(told.changed_files, [Path::new("opencode.json")]);
+    assert!(
+        told.to_string().contains("since (`opencode.json`), "),
+        "{told}"
+    );
+    let of_models = format!("{} {}", told.hint(), serde_json::to_string(&told).unwrap());
+    assert!(!of_models.contains("opencode"), "{of_models}");
+    write("dormouse.toml", "[servers.d]\ncommand = ['x']\n");
+    let told = untrusted().unwrap().to_string();
+    assert!(
+        told.contains("since (`dormouse.toml`, `opencode.json`), "),
+        "{told}"
+    );
 }
