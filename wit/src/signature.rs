@@ -1,5 +1,7 @@
 //! Signatures: short ones for models to read, and comparison of functions.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::contract;
@@ -30,8 +32,17 @@ pub fn compact(name: &str, input_schema: &Value, output_schema: Option<&Value>) 
     line.cut()
 }
 
-/// Text that stops growing soon after it has reached [`MAX_LENGTH`], so that no schema, however
-/// large, costs more than its line.
+/// Returns a parameter as it stands in a signature: `timezone: string`, or `timezone?: string` where
+/// it is not required.
+#[must_use]
+pub fn compact_parameter(name: &str, schema: &Value, is_required: bool) -> String {
+    let mut line = SignatureText(String::new());
+    line.member(name, schema, is_required, 0);
+    line.cut()
+}
+
+/// Text that stops growing soon after it has reached [`MAX_LENGTH`]. No part of a schema is looked at
+/// twice for it, so that none costs more than reading it once.
 struct SignatureText(String);
 
 impl SignatureText {
@@ -70,9 +81,8 @@ impl SignatureText {
 
     fn members(&mut self, schema: &Value, depth: usize) {
         let required = schema.get("required").and_then(Value::as_array);
-        let is_required = |name: &str| {
-            required.is_some_and(|names| names.iter().any(|other| other.as_str() == Some(name)))
-        };
+        let required = required.into_iter().flatten();
+        let required: HashSet<_> = required.filter_map(Value::as_str).collect();
         let properties = schema.get("properties").and_then(Value::as_object);
         for (index, (name, property)) in properties.into_iter().flatten().enumerate() {
             if self.is_full() {
@@ -81,10 +91,14 @@ impl SignatureText {
             if index > 0 {
                 self.push(", ");
             }
-            self.name(name);
-            self.push(if is_required(name) { ": " } else { "?: " });
-            self.schema(property, depth);
+            self.member(name, property, required.contains(name.as_str()), depth);
         }
+    }
+
+    fn member(&mut self, name: &str, schema: &Value, is_required: bool, depth: usize) {
+        self.name(name);
+        self.push(if is_required { ": " } else { "?: " });
+        self.schema(schema, depth);
     }
 
     fn schema(&mut self, schema: &Value, depth: usize) {
@@ -123,12 +137,10 @@ impl SignatureText {
         } else {
             match schema.get("type") {
                 Some(Value::Array(types)) => {
-                    for (index, ty) in types
-                        .iter()
-                        .filter_map(Value::as_str)
-                        .take(MAX_VALUES)
-                        .enumerate()
-                    {
+                    let mut told = HashSet::new();
+                    let types = types.iter().filter_map(Value::as_str).take(MAX_VALUES);
+                    let types = types.filter(|ty| told.insert(*ty));
+                    for (index, ty) in types.enumerate() {
                         self.push(if index > 0 { "|" } else { "" });
                         self.typed(ty, schema, depth);
                     }

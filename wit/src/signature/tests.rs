@@ -36,6 +36,12 @@ fn compact_signatures() {
     for (input, output, expected) in table {
         assert_eq!(compact("t", &input, output.as_ref()), expected);
     }
+    let string = json!({"type": "string"});
+    assert_eq!(compact_parameter("a", &string, true), "a: string");
+    assert_eq!(
+        compact_parameter("a (b)", &string, false),
+        "\"a (b)\"?: string"
+    );
 }
 
 #[test]
@@ -68,6 +74,16 @@ fn a_compact_signature_stays_short() {
     }
     let line = compact("t", &json!({"properties": {"a\nb": {}}}), None);
     assert_eq!(line, "t(\"a\\nb\"?: any)");
+}
+
+#[test]
+fn a_type_that_is_named_often_is_looked_at_once() {
+    let mut twelvefold = json!({"properties": {"a": {}}, "required": ["a"]});
+    for _ in 0..4 {
+        twelvefold = json!({"type": vec!["object"; 12], "properties": {"a": twelvefold}});
+    }
+    let line = compact("t", &twelvefold, None);
+    assert_eq!(line, "t(a?: {a?: {a?: {a?: {a: any}}}})");
 }
 
 fn function(params: Vec<Field>, result: Option<Type>) -> Function {

@@ -13,6 +13,7 @@ mod token_counting;
 
 use dormouse_policy::exposure::{ExposureDecision, ShownMode};
 use dormouse_protocol::{Answer, Era};
+use dormouse_upstream::without_blocking;
 use serde_json::{Map, Value, json};
 
 pub(in crate::mcp) use call_arguments::CallArguments;
@@ -104,10 +105,13 @@ impl Host {
         snapshot: &Snapshot,
         context: &RequestContext<'_>,
     ) -> Answer {
+        // Each looks through the tools of all servers.
+        let answer =
+            |made: fn(&_, &_) -> _| without_blocking(usize::MAX, || made(arguments, snapshot));
         let answered = match tool {
-            MetaTool::SearchTools => search_tools::search(arguments, snapshot),
-            MetaTool::DescribeTool => search_tools::describe(arguments, snapshot),
-            MetaTool::ListServers => index_of_names::list_servers(arguments, snapshot),
+            MetaTool::SearchTools => answer(search_tools::search),
+            MetaTool::DescribeTool => answer(search_tools::describe),
+            MetaTool::ListServers => answer(index_of_names::list_servers),
             MetaTool::LoadTools => self.load_tools(arguments, snapshot, context).await,
             MetaTool::CallTool(_) => Err("`name` is missing".to_owned()),
         };

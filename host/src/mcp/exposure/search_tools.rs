@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::index_of_names::{known_server, servers};
 use super::{MAX_REPEATED_CHARS, hint_at, names_argument, text_argument};
-use crate::roster::{AFTER_FOUND_TOOLS, ShownTool, Snapshot, names};
+use crate::roster::{AFTER_FOUND_TOOLS, Snapshot, names};
 
 /// Hits of a search that names no limit.
 const USUAL_HITS: usize = 10;
@@ -64,11 +64,13 @@ pub(super) fn search(
         Some(server) => {
             let tools = snapshot.tools_for_models();
             let tools = tools.filter(|tool| tool.server() == server);
-            text.extend(tools.take(limit).map(ShownTool::as_found));
+            tools
+                .take(limit)
+                .for_each(|tool| text.push_str(&tool.as_found()));
         }
         None => {
             let found = snapshot.search(query, server, limit);
-            text.extend(found.map(|(tool, _)| tool.as_found()));
+            found.for_each(|(tool, _)| text.push_str(&tool.as_found()));
         }
     }
     if text.is_empty() {

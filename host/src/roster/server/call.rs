@@ -183,7 +183,7 @@ impl Server {
     }
 
     fn callable(&self, index: usize, listed: &ListedTool) -> serde_json::Result<Arc<Callable>> {
-        let known = || self.callable.lock();
+        let known = || self.prepared.callable.lock();
         if let Some(callable) = known().get(&index) {
             return Ok(callable.clone());
         }

@@ -5,23 +5,24 @@ mod call;
 mod hints;
 mod items;
 mod logins;
+mod prepared_tools;
 mod signatures;
 mod slot_cell;
 mod start;
 mod user_interaction;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
 use dormouse_catalog::{CatalogEntry, ListedTool, Listing, NonconformingItem, ReadError, Stamp};
 use dormouse_config::{Bridge, RefusedServer, ServerConfig};
-use dormouse_runtime::{Callable, RunningCalls, Slot};
+use dormouse_runtime::{RunningCalls, Slot};
 use parking_lot::Mutex;
 
 pub(super) use bridge::DISCOVER;
 use call::Tally;
+use prepared_tools::PreparedTools;
 pub(super) use signatures::signatures;
 pub(super) use slot_cell::SlotCell;
 
@@ -52,8 +53,8 @@ pub struct Server {
     /// Slot, made by the first call. The server's next version shares it if everything that matters
     /// to running instances is unchanged.
     slot: Arc<SlotCell>,
-    /// Callables of the tools that have been called, by their index among all of them: parsed once.
-    callable: Mutex<HashMap<usize, Arc<Callable>>>,
+    /// What was made of its tools.
+    pub(super) prepared: PreparedTools,
     tally: Arc<Tally>,
 }
 
@@ -156,7 +157,7 @@ impl Server {
                 known,
                 failed_start,
                 slot,
-                callable: Mutex::default(),
+                prepared: PreparedTools::default(),
                 tally: old.tally.clone(),
             });
         }
@@ -170,7 +171,7 @@ impl Server {
             known,
             failed_start,
             slot: Arc::default(),
-            callable: Mutex::default(),
+            prepared: PreparedTools::default(),
             tally: Arc::default(),
         })
     }

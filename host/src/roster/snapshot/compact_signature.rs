@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use dormouse_jsonrpc::member;
 use dormouse_text::visible::visible_line;
-use dormouse_wit::signature::compact;
-use serde_json::{Map, Value, json};
+use dormouse_wit::signature::{compact, compact_parameter};
+use serde_json::{Value, json};
 
 /// Longest signature in a reply with several, in bytes; longer only where the names of required
 /// parameters take more.
@@ -39,38 +39,22 @@ pub(super) fn signature_and_description(name: &str, object: &str) -> String {
 fn signature(name: &str, schema: &Value) -> String {
     let properties = schema.get("properties").and_then(Value::as_object);
     let required = schema.get("required").and_then(Value::as_array);
-    let required: Vec<&str> = required
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let mut is_required = HashSet::new();
+    let required: Vec<&str> = required.filter(|name| is_required.insert(*name)).collect();
     let has = |name: &&str| properties.is_some_and(|all| all.contains_key(*name));
     let whole = compact(name, schema, None);
     if whole.len() <= MAX_SIGNATURE_BYTES && required.iter().all(has) {
         return whole;
     }
-    let is_required: HashSet<&str> = required.iter().copied().collect();
-    let one = |name: &str, property: &Value| {
-        let required: &[&str] = match is_required.contains(name) {
-            true => &[name],
-            false => &[],
-        };
-        let parameter = json!({
-            "properties": Map::from_iter([(name.to_owned(), property.clone())]),
-            "required": required,
-        });
-        let text = compact("", &parameter, None);
-        text.trim_start_matches('(')
-            .trim_end_matches(')')
-            .to_owned()
-    };
     let mut text = format!("{name}(");
     for name in &required {
         let property = properties.and_then(|all| all.get(*name));
-        let mut whole = one(name, property.unwrap_or(&Value::Null));
+        let mut whole = compact_parameter(name, property.unwrap_or(&Value::Null), true);
         if whole.len() > name.len() + MAX_TYPE_BYTES {
             let kind = property.and_then(|property| property.get("type"));
-            whole = one(name, &json!({ "type": kind.and_then(Value::as_str) }));
+            let kind = json!({ "type": kind.and_then(Value::as_str) });
+            whole = compact_parameter(name, &kind, true);
         }
         separate(&mut text);
         if text.len() + whole.len() > MAX_REQUIRED_BYTES {
@@ -82,7 +66,7 @@ fn signature(name: &str, schema: &Value) -> String {
     let optional = properties.into_iter().flatten();
     let optional = optional.filter(|(name, _)| !is_required.contains(name.as_str()));
     for (name, _) in optional {
-        let only_name = one(name, &Value::Null);
+        let only_name = compact_parameter(name, &Value::Null, false);
         let only_name = only_name.trim_end_matches(": any");
         if text.len() + only_name.len() > MAX_SIGNATURE_BYTES {
             separate(&mut text);
@@ -116,6 +100,8 @@ fn first_sentence(description: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
 
     #[test]
@@ -153,6 +139,33 @@ mod tests {
         let names: Vec<String> = (0..200_000).map(|number| format!("p{number}")).collect();
         let text = signature("s__t", &json!({"properties": {}, "required": names}));
         assert!(text.len() <= MAX_REQUIRED_BYTES + 8 && text.ends_with("…)"));
+    }
+
+    #[test]
+    fn a_large_property_is_rendered_once_however_often_it_is_required() {
+        type Schema = fn(usize) -> Value;
+        let schemas: [(&str, Schema); 3] = [
+            ("enum", |size| json!({ "enum": vec!["value"; size] })),
+            (
+                "anyOf",
+                |size| json!({ "anyOf": vec![json!({ "const": vec![0; size / 12] }); 12] }),
+            ),
+            ("$ref", |size| json!({ "$ref": "x".repeat(size) })),
+        ];
+        for (what, property) in schemas {
+            let object = |size| {
+                // That one name is of no property asks for a signature of its parts.
+                let required = [vec!["a"; size], vec!["z"]].concat();
+                let properties = json!({ "a": property(size) });
+                let schema = json!({ "properties": properties, "required": required });
+                json!({ "inputSchema": schema }).to_string()
+            };
+            let signature = signature_and_description("t", &object(1000));
+            assert_eq!(signature.matches("a: ").count(), 1, "{signature}");
+            dormouse_tests::growth::is_linear(what, 1000, object, |object: &String| {
+                std::hint::black_box(signature_and_description("t", object));
+            });
+        }
     }
 
     #[test]

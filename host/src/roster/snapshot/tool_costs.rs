@@ -124,7 +124,8 @@ impl Snapshot {
         let servers = servers.into_iter();
         let small = servers.filter(|(_, (bytes, _))| *bytes <= MAX_CHEAP_BYTES);
         small.map(|(server, (_, tools))| {
-            let found: String = tools.into_iter().map(ShownTool::as_found).collect();
+            let tools = tools.into_iter().map(ShownTool::as_found);
+            let found = tools.fold(String::new(), |found, tool| found + &tool);
             (server, found + AFTER_FOUND_TOOLS)
         })
     }
