@@ -94,15 +94,16 @@ impl Connection {
         }
     }
 
-    /// Sends a request and waits for its result. The caller's client is asked the questions that
-    /// the upstream has first.
+    /// Sends a request, for what `name` names, and waits for its result. The caller's client is asked
+    /// the questions that the upstream has first.
     pub(super) async fn request(
         &self,
         session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
-        method: &str,
+        (method, name): (&str, Option<&str>),
         params: &str,
     ) -> Result<Box<RawValue>, Failure> {
+        self.admit(method, name, listener).await?;
         let _calling = self.peer.callers.join(session, listener);
         self.set_level().await;
         // What it does may depend on what it has asked when it was started.
@@ -119,9 +120,31 @@ impl Connection {
             };
             let answered = wanted.answer(&self.peer, listener, &params).await;
             params = Cow::Owned(answered.map_err(|failure| self.shown(failure))?);
+            // What it is for may be another thing by the time that its questions are answered.
+            self.admit(method, name, listener).await?;
         }
         let why = format!("the upstream answered `{method}` with questions {ROUNDS} times");
         Err(Lost::Broken(why).into())
+    }
+
+    /// Checks whether a request may go out over it.
+    async fn admit(
+        &self,
+        method: &str,
+        name: Option<&str>,
+        listener: &Arc<dyn Listener>,
+    ) -> Result<(), Failure> {
+        let Some(policy) = &self.peer.policy else {
+            return Ok(());
+        };
+        let admitted = policy.admit(method, name, listener).await;
+        admitted.map_err(Failure::Barred)?;
+        let tool = name.filter(|_| method == "tools/call");
+        let Some((tool, why)) = tool.and_then(|tool| Some((tool, self.withholds(tool)?))) else {
+            return Ok(());
+        };
+        policy.missed(tool);
+        Err(Failure::Barred(why))
     }
 
     /// Asks for all lists again.
@@ -141,7 +164,7 @@ impl Connection {
 
     /// Returns the reason for which a tool that the server is known to have cannot be called over
     /// this connection, if so. It names only tools that the user has seen: a model reads this.
-    pub(super) fn withholds(&self, tool: &str) -> Option<String> {
+    fn withholds(&self, tool: &str) -> Option<String> {
         let tools = self.peer.tools.lock();
         let tools = tools.as_ref().filter(|tools| !tools.contains(tool))?;
         let server = &self.peer.server;

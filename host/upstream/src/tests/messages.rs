@@ -18,6 +18,26 @@ async fn what_is_offered_is_told_before_the_first_request_goes_out() {
     assert_eq!(barred, Err(Failure::Barred("it has changed".into())));
 }
 
+/// Its user has answered for the tool as it was.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_not_sent_to_a_tool_that_has_changed_meanwhile() {
+    for changes in [false, true] {
+        let odd = odd(&["modern"]);
+        *odd.policy.changing.lock() = changes.then_some("ask");
+        let listener = RecordingListener::of(ClientEra::Stateless, &[Capability::Roots]);
+        let asked = json!({ "method": "roots/list", "params": {} });
+        let answer = odd.call_as(ONE, listener.clone(), "ask", asked).await;
+        match changes {
+            true => assert_eq!(answer, Err(Failure::Barred("it has changed".into()))),
+            false => assert!(text(&answer.unwrap()).contains("roots/list")),
+        }
+        assert_eq!(listener.asked(), 1);
+        let admitted = odd.policy.told().into_iter();
+        let admitted = admitted.filter(|told| told == "admit tools/call ask");
+        assert_eq!(admitted.count(), 2);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn json_passes_as_it_is_in_both_eras() {
     for era in [&[][..], &["modern"]] {

@@ -19,6 +19,8 @@ pub(crate) struct OneToolWithheld {
     /// Clients that can be told and asked something between calls.
     pub(super) clients: Mutex<HashMap<SessionId, Arc<RecordingListener>>>,
     pub(super) reactions: Mutex<Reactions>,
+    /// Tool that changes as soon as a request for it was let through.
+    pub(super) changing: Mutex<Option<&'static str>>,
 }
 
 impl OneToolWithheld {
@@ -69,8 +71,9 @@ impl UpstreamPolicy for OneToolWithheld {
     ) -> BoxFuture<'a, Result<(), String>> {
         let name = name.unwrap_or_default();
         let told = format!("admit {method} {name}");
+        let has_changed = *self.changing.lock() == Some(name) && self.told().contains(&told);
         self.told.lock().push(told);
-        let barred = name == "barred";
+        let barred = name == "barred" || has_changed;
         async move {
             if barred {
                 return Err("it has changed".to_owned());

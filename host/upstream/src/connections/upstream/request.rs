@@ -36,11 +36,10 @@ impl Upstream {
             "tools/call" | "prompts/get" => Some(message::name(&members).map_err(Lost::Broken)?),
             _ => None,
         };
-        let name = name.as_deref();
+        let of = (method, name.as_deref());
         drop(members);
         let attempt = |connection: Arc<Connection>| async move {
-            self.admit(&connection, method, name, listener).await?;
-            connection.request(session, listener, method, params).await
+            connection.request(session, listener, of, params).await
         };
         let mut answer = attempt(Arc::clone(&handle.connection)).await;
         let again = match &answer {
@@ -79,25 +78,6 @@ impl Upstream {
         let hint = || format!("call it again, or `dormouse restart {server}` first");
         let answer = answer.map_err(|failure| failure.with_hint(hint));
         answer.map(|result| String::from(Box::<str>::from(result)))
-    }
-
-    /// Checks whether a request may go out over a connection.
-    async fn admit(
-        &self,
-        connection: &Connection,
-        method: &str,
-        name: Option<&str>,
-        listener: &Arc<dyn Listener>,
-    ) -> Result<(), Failure> {
-        let admitted = self.setup.policy.admit(method, name, listener).await;
-        admitted.map_err(Failure::Barred)?;
-        let tool = name.filter(|_| method == "tools/call");
-        let Some((tool, why)) = tool.and_then(|tool| Some((tool, connection.withholds(tool)?)))
-        else {
-            return Ok(());
-        };
-        self.setup.policy.missed(tool);
-        Err(Failure::Barred(why))
     }
 
     /// Notes that a connection is of no use before its user logs in.
