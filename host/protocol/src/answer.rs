@@ -84,6 +84,26 @@ impl Answer {
         }
     }
 
+    /// Removes the members whose names are none of those to keep.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&str) -> bool) {
+        match self {
+            Self::Made(Value::Object(members)) => members.retain(|name, _| is_kept(name)),
+            Self::Made(_) => {}
+            Self::Verbatim(text) => {
+                let mut object = object(text).unwrap_or_default();
+                let others = object.places().filter(|(_, member)| !is_kept(&member.name));
+                let others: Vec<_> = others.map(|(place, _)| place).collect();
+                if others.is_empty() {
+                    return;
+                }
+                for place in others {
+                    object.remove_at(place);
+                }
+                *text = object.into_text().into_owned();
+            }
+        }
+    }
+
     /// Removes a member of an inner object, and that object too where nothing is left in it.
     pub fn remove_within(&mut self, outer: &str, inner: &str) {
         match self {

@@ -164,14 +164,7 @@ pub(super) fn refusal(refusal: OfferRefusal) -> ErrorObject {
     match refusal {
         OfferRefusal::NotFound(_) => ErrorObject::resource_not_found(text),
         OfferRefusal::Invalid(_) => ErrorObject::invalid_params(text),
-        OfferRefusal::Upstream { code, data, .. } => {
-            let code = i32::try_from(code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
-            let error = ErrorObject::of_server(code, text.into());
-            match data {
-                Some(data) => error.with_data(data),
-                None => error,
-            }
-        }
+        OfferRefusal::Upstream { code, data, .. } => ErrorObject::of_server(code, text, data),
         OfferRefusal::Failed(_) => ErrorObject::internal_error(text),
     }
 }

@@ -7,6 +7,7 @@
 
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
+pub mod letter_case;
 pub mod log_text;
 pub mod nearest;
 pub mod server_url;

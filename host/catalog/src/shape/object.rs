@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use dormouse_jsonrpc::{Object, items};
+use dormouse_text::letter_case::is_same_but_for_case;
 
 use super::schema;
 use super::text::{has_scheme, is_moment, string};
@@ -135,7 +136,7 @@ impl ItemValidator {
         let known = || record.members.iter().map(|(known, _)| *known);
         let others = object.places().filter_map(|(place, member)| {
             let name = &*member.name;
-            let is_meant = |known: &&str| folded(known).eq(folded(name));
+            let is_meant = |known: &&str| is_same_but_for_case(known, name);
             let meant = known().find(is_meant)?;
             let is_other = known().all(|known| known != name);
             is_other.then(|| (place, name.to_owned(), meant))
@@ -210,13 +211,6 @@ impl ItemValidator {
             true => ValidationOutcome::Instead(format!("[{}]", kept.join(","))),
         }
     }
-}
-
-/// Returns the characters of a name without a difference between upper and lower case, as readers do
-/// that make none: also of letters beyond ASCII that have one of ASCII as their other case.
-fn folded(name: &str) -> impl Iterator<Item = char> {
-    let upper = name.chars().flat_map(char::to_uppercase);
-    upper.flat_map(char::to_lowercase)
 }
 
 /// Parses an object; none where the text is another value.

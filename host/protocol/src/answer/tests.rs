@@ -29,6 +29,20 @@ fn nothing_but_the_member_itself_changes() {
 }
 
 #[test]
+fn members_are_kept_by_their_names() {
+    let text = r#"{ "a":1.10,"\u006bind":{"a":1},"Kind" :2, "b":[] }"#;
+    let value = serde_json::from_str(text).unwrap();
+    for mut answer in [read(text), Answer::Made(value)] {
+        let whole = answer.clone();
+        answer.retain(|_| true);
+        assert_eq!(answer, whole);
+        answer.retain(|name| !name.eq_ignore_ascii_case("kind"));
+        let left = answer.into_value().unwrap();
+        assert_eq!(left, json!({ "a": 1.1, "b": [] }));
+    }
+}
+
+#[test]
 fn members_go_and_come_wherever_they_are() {
     for (object, left) in [
         (r#"{"k":1}"#, "{}"),

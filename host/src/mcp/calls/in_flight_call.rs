@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_protocol::{Answer, Awaited, ClientKey, Era, Listener as _, SessionId};
+use dormouse_text::letter_case::is_same_but_for_case;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
@@ -290,19 +291,30 @@ fn cancelled() -> ErrorObject {
     ErrorObject::internal_error("the call was cancelled")
 }
 
+/// Members of results by which clients know a question of this host's.
+const OF_QUESTIONS: [&str; 2] = ["inputRequests", "requestState"];
+
+/// Other members of results that this host writes, or writes anew.
+const OF_RESULTS: [&str; 4] = ["resultType", "ttlMs", "cacheScope", "_meta"];
+
 /// Returns a server's result, if its type is one that servers may give: a server's questions go
-/// through the host, which knows what the client can be asked.
-fn of_ours(result: Answer, server: &str) -> CallOutcome {
+/// through the host, which knows what the client can be asked. So nothing that some client would read
+/// as one is left in it: clients may take one letter case for the other.
+fn of_ours(mut result: Answer, server: &str) -> CallOutcome {
     let kind = result.get("resultType").map(Cow::into_owned);
-    match kind {
-        None => Ok(result),
-        Some(kind) if kind == "complete" => Ok(result),
+    if kind.is_some_and(|kind| kind != "complete") {
         // What it is may be anything that the server knows, its secrets among that.
-        Some(_) => Err(ErrorObject::internal_error(format!(
+        return Err(ErrorObject::internal_error(format!(
             "the answer of server `{server}` is of a type (`resultType`) that no server may \
                  give\nhint: whoever wrote the server has to mend it: what has ended is `complete`"
-        ))),
+        )));
     }
+    result.retain(|name| {
+        let is_like = |known: &&str| is_same_but_for_case(known, name);
+        let is_other = |known: &&str| *known != name && is_like(known);
+        !OF_QUESTIONS.iter().any(is_like) && !OF_RESULTS.iter().any(is_other)
+    });
+    Ok(result)
 }
 
 #[cfg(test)]
@@ -317,5 +329,36 @@ mod tests {
         let error = of_ours(answer("the-secret"), "x").unwrap_err();
         assert!(error.message.contains("`x`"), "{error:?}");
         assert!(!format!("{error:?}").contains("the-secret"), "{error:?}");
+    }
+
+    #[test]
+    fn no_result_of_a_server_looks_like_a_question() {
+        for (result, left) in [
+            (
+                r#"{"ResultType":"input_required","InputRequests":{"dormouse-0":{}},"content":[]}"#,
+                r#"{"content":[]}"#,
+            ),
+            (
+                r#"{"re\u017fultType":"input_required","inputReque\u017ft\u0073":{},"content":[]}"#,
+                r#"{"content":[]}"#,
+            ),
+            (
+                r#"{"content":[],"resultType":"complete","inputRequests":{},"requestState":"s"}"#,
+                r#"{"content":[],"resultType":"complete"}"#,
+            ),
+            // Nor is one kept for all who ask.
+            (
+                r#"{"content":[],"CacheScope":"public","TTLms":7,"_META":{}}"#,
+                r#"{"content":[]}"#,
+            ),
+            // Its own members, and those that are written anew, stay.
+            (
+                r#"{ "content":[],"x-own":1.10,"ttlMs":7,"_meta":{"a":1} }"#,
+                r#"{ "content":[],"x-own":1.10,"ttlMs":7,"_meta":{"a":1} }"#,
+            ),
+        ] {
+            let ours = of_ours(Answer::Verbatim(result.to_owned()), "x").unwrap();
+            assert_eq!(ours.into_text(), left);
+        }
     }
 }

@@ -135,9 +135,29 @@ impl HttpEndpoint {
 }
 
 fn status(answered: &Answered) -> StatusCode {
-    match answered.as_ref().map_err(|error| error.code) {
-        Err(ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY) => StatusCode::BAD_REQUEST,
-        Err(ErrorCode::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
-        _ => StatusCode::OK,
+    match answered.as_ref() {
+        // Servers have no say in that.
+        Err(error) if error.is_of_server => StatusCode::OK,
+        Err(error) => match error.code {
+            ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+            ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+            _ => StatusCode::OK,
+        },
+        Ok(_) => StatusCode::OK,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_server_chooses_the_status_of_an_answer() {
+        let not_found = ErrorCode::METHOD_NOT_FOUND;
+        let ours = ErrorObject::new(not_found, "no");
+        assert_eq!(status(&Err(ours)), StatusCode::NOT_FOUND);
+        let of_server = ErrorObject::of_server(not_found.0.into(), "no".to_owned(), None);
+        assert_eq!(of_server.code, not_found);
+        assert_eq!(status(&Err(of_server)), StatusCode::OK);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use dormouse_jsonrpc::{MessageLimits, check_structure};
 use rmcp::ErrorData;
 use rmcp::model::{ClientCapabilities, ErrorCode, ProtocolVersion, RequestId};
 use serde::{Deserialize, Serialize};
@@ -18,11 +19,25 @@ pub(in crate::mcp) struct ErrorObject {
     /// The rest of it, which passes as the text that it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     data: Option<Box<RawValue>>,
+    /// Whether a server has answered with it: its code says nothing of the client's connection.
+    #[serde(skip)]
+    pub(in crate::mcp) is_of_server: bool,
 }
 
 /// Longest message of an error that is made here, in bytes of JSON: it may repeat what a client has
 /// written.
 pub(in crate::mcp) const MAX_MESSAGE_BYTES: usize = 2048;
+
+/// Codes of errors that are about a connection: a message that is none, a request that is none, a
+/// session or a wait that is over, and headers, capabilities and versions that do not fit.
+const OF_CONNECTIONS: [i64; 6] = [
+    dormouse_jsonrpc::PARSE_ERROR,
+    dormouse_jsonrpc::INVALID_REQUEST,
+    -32001,
+    -32020,
+    -32021,
+    -32022,
+];
 
 /// Longest version of a client that is repeated, in bytes.
 const MAX_VERSION_BYTES: usize = 64;
@@ -37,15 +52,39 @@ impl ErrorObject {
             bytes > MAX_MESSAGE_BYTES
         });
         let short = beyond.map(|(end, _)| format!("{}…", message.get(..end).unwrap_or_default()));
-        Self::of_server(code, short.map_or(message, Cow::Owned))
-    }
-
-    /// Makes the error of a server, whose words are not cut.
-    pub(in crate::mcp) fn of_server(code: ErrorCode, message: Cow<'static, str>) -> Self {
         Self {
             code,
-            message,
+            message: short.map_or(message, Cow::Owned),
             data: None,
+            is_of_server: false,
+        }
+    }
+
+    /// Makes the error of a server, whose words are not cut. Where its code would be about the client's
+    /// connection to this host, it is told beside its data.
+    pub(in crate::mcp) fn of_server(code: i64, message: String, data: Option<String>) -> Self {
+        let is_foreign = OF_CONNECTIONS.contains(&code);
+        let data = match data {
+            data if !is_foreign => data,
+            data => {
+                let alone = format!(r#"{{"code":{code}}}"#);
+                // Within it, it must not become too deep for a client.
+                let depth = MessageLimits::default().depth - 2;
+                let both = data.map(|data| format!(r#"{{"code":{code},"data":{data}}}"#));
+                let both = both.filter(|both| check_structure(both, depth).is_ok());
+                Some(both.unwrap_or(alone))
+            }
+        };
+        let code = i32::try_from(code).ok().filter(|_| !is_foreign);
+        let error = Self {
+            code: code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode),
+            message: message.into(),
+            data: None,
+            is_of_server: true,
+        };
+        match data {
+            Some(data) => error.with_data(data),
+            None => error,
         }
     }
 
@@ -155,6 +194,33 @@ mod tests {
         let plain: Value = serde_json::from_slice(&plain).unwrap();
         let expected = json!({ "jsonrpc": "2.0", "error": { "code": -32603, "message": "x" } });
         assert_eq!(plain, expected);
+    }
+
+    #[test]
+    fn no_error_of_a_server_is_about_its_clients_connection() {
+        let made = |code: i64, data: Option<&str>| {
+            let error = ErrorObject::of_server(code, "no".to_owned(), data.map(str::to_owned));
+            assert!(error.is_of_server);
+            serde_json::to_value(&error).unwrap()
+        };
+        let data = r#"{"supported":["2024-11-05"]}"#;
+        for code in [-32700, -32600, -32001, -32020, -32021, -32022] {
+            let expected = json!({ "code": -32603, "message": "no", "data": { "code": code } });
+            assert_eq!(made(code, None), expected);
+            let told = made(code, Some(data));
+            assert_eq!(told["code"], -32603);
+            let expected = json!({ "code": code, "data": { "supported": ["2024-11-05"] } });
+            assert_eq!(told["data"], expected);
+        }
+        // What it has no room for is left out.
+        let deep = format!("{}{}", "[".repeat(125), "]".repeat(125));
+        assert_eq!(made(-32001, Some(&deep))["data"], json!({ "code": -32001 }));
+        // What servers say of their own methods and parameters stays.
+        for code in [-32601, -32602, -32603, -32000, -32002, -32042, 7] {
+            let expected = json!({ "code": code, "message": "no", "data": [1] });
+            assert_eq!(made(code, Some("[1]")), expected);
+        }
+        assert_eq!(made(i64::MAX, None)["code"], -32603);
     }
 
     #[test]
