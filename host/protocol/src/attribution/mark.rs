@@ -59,12 +59,23 @@ fn closed_up(text: &str) -> Cow<'_, str> {
 /// looks where Markdown, HTML and maths are rendered. All brackets are replaced where the order of
 /// what is shown may be another than that of what is written.
 pub(super) fn unmarked(text: &str) -> Cow<'_, str> {
+    unmarked_unless(text, direction::may_be_turned)
+}
+
+/// Replaces the brackets of what looks like the mark of a server's words to a model, which reads all in
+/// the order in which it is written. All other brackets mean something there.
+pub(super) fn unmarked_for_model(text: &str) -> Cow<'_, str> {
+    unmarked_unless(text, |_| false)
+}
+
+/// Does so for marks alone, unless any bracket may be a part of one.
+fn unmarked_unless(text: &str, may_be_turned: impl Fn(&str) -> bool) -> Cow<'_, str> {
     // Nothing else is shown as a bracket.
     if !text.contains(|c| matches!(c, '&' | '\\') || is_bracket(c) || is_closing(c)) {
         return Cow::Borrowed(text);
     }
     let mut text = rendered::without_hidden_references(text);
-    let rounds = match direction::may_be_turned(&text) {
+    let rounds = match may_be_turned(&text) {
         true => 0,
         false => MAX_ROUNDS,
     };

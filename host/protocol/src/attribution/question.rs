@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::form;
-use super::mark::{message, unmarked};
+use super::mark::{message, unmarked, unmarked_for_model};
 use super::reserved::{is_reserved, reserved_id, unreserved};
 use super::show_all;
 use crate::question_links;
@@ -91,7 +91,7 @@ impl Question {
                 self.set("systemPrompt", shown.trim_end().into());
                 if let Some(messages) = self.params.get("messages") {
                     let mut cleaned = messages.clone();
-                    show_all(&mut cleaned, seen);
+                    show_all(&mut cleaned, seen_in(self.capability));
                     if cleaned != *messages {
                         self.set("messages", cleaned);
                     }
@@ -137,6 +137,7 @@ impl Question {
     /// them, and removes texts that MCP does not have: a client may show them beside what is marked.
     fn unmark_others(&mut self) {
         let is_other = |name: &str| !SHOWN_PARAMETERS.contains(&name);
+        let seen = seen_in(self.capability);
         self.params
             .retain(|name, _| !is_other(name) || seen(name) == *name);
         for (name, value) in &mut self.params {
@@ -207,7 +208,15 @@ impl Question {
     }
 }
 
-/// A text with its lines as they are, in which nothing is hidden and nothing looks like a mark.
-fn seen(text: &str) -> String {
-    unmarked(&visible_prose(text)).into_owned()
+/// Returns what makes a text one with its lines as they are, in which nothing is hidden and nothing
+/// looks like a mark to whoever reads what a question of that kind has: a person, or a model.
+fn seen_in(kind: Capability) -> fn(&str) -> String {
+    match kind {
+        Capability::Sampling | Capability::SamplingTools | Capability::SamplingContext => {
+            |text| unmarked_for_model(&visible_prose(text)).into_owned()
+        }
+        Capability::ElicitationForm | Capability::ElicitationUrl | Capability::Roots => {
+            |text| unmarked(&visible_prose(text)).into_owned()
+        }
+    }
 }

@@ -76,6 +76,34 @@ fn a_question_has_nothing_of_other_kinds() {
     assert_eq!(text, "a\\u{202e}\n\n\n\nb\\u{e0049}");
 }
 
+/// A model works on what it is sent, and reads it in the order in which it is written.
+#[test]
+fn a_model_is_sent_brackets_as_they_are() {
+    for text in [
+        "لخص: {\"items\": [1, 2]} مثل [\"أ\"]",
+        "שלום\n\nlet a = [1,2];\n[link](https://example.com)",
+        "<b>x</b> [0]",
+    ] {
+        let content = json!({ "type": "text", "text": text });
+        let tools = json!([{ "name": "t", "description": text, "inputSchema": {} }]);
+        let asked = json!({ "messages": [{ "role": "user", "content": content }], "tools": tools });
+        let asked = question(Capability::Sampling, asked)
+            .attributed("x")
+            .unwrap();
+        let sent = sent(&asked);
+        assert_eq!(sent["messages"][0]["content"]["text"], text);
+        assert_eq!(sent["tools"][0]["description"], text);
+    }
+    let content = json!({ "type": "text", "text": "שלום [server `bank`] [1]" });
+    let asked = json!({ "messages": [{ "role": "user", "content": content }] });
+    let asked = question(Capability::Sampling, asked)
+        .attributed("x")
+        .unwrap();
+    let sent = sent(&asked);
+    let text = &sent["messages"][0]["content"]["text"];
+    assert_eq!(text, "שלום (server `bank`] [1]");
+}
+
 /// Names, and texts that MCP does not have, may be shown as well.
 #[test]
 fn nothing_at_all_of_a_question_hides_something_or_has_a_mark() {
