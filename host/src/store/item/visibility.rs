@@ -2,7 +2,7 @@
 
 use dormouse_jsonrpc::{Object, member};
 use memchr::memmem;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Member of `_meta` that holds the parts of MCP Apps, in their nested form.
 const APPS: &str = "ui";
@@ -41,8 +41,15 @@ fn is_for(tool: &str, whom: &str) -> bool {
     let Some(visibility) = visibility.or_else(|| member(meta, VISIBILITY)) else {
         return true;
     };
-    let visible: Option<Vec<String>> = serde_json::from_str(visibility).ok();
-    visible.is_none_or(|visible| visible.iter().any(|to| to == whom))
+    let read: Value = serde_json::from_str(visibility).unwrap_or_default();
+    match read {
+        // One of them may stand there by itself.
+        Value::String(one) if ["app", "model"].contains(&&*one) => one == whom,
+        Value::Array(visible) if visible.iter().all(Value::is_string) => {
+            visible.iter().any(|to| to == whom)
+        }
+        _ => true,
+    }
 }
 
 /// Checks whether a text may say who may call a tool: most do not, and all are looked through for a
@@ -108,7 +115,6 @@ impl ToolVisibility {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
     use serde_json::value::{RawValue, to_raw_value};
 
     use super::super::frozen::{caution_of, frozen_tool, has_same_caution, most_cautious};
@@ -123,6 +129,9 @@ mod tests {
             (r#"{"ui":{"visibility":["model","app"]}}"#, true, true),
             (r#"{"ui":{"visibility":[]}}"#, false, false),
             (r#"{"ui":{"visibility":7}}"#, true, true),
+            (r#"{"ui":{"visibility":"app"}}"#, true, false),
+            (r#"{"ui/visibility":"model"}"#, false, true),
+            (r#"{"ui/visibility":"all"}"#, true, true),
             (r#"{"ui/visibility":["app"]}"#, true, false),
             (r#"{"ui":{"v\u0069sibility":["app"]}}"#, true, false),
             (r#"{"openai/visibility":"private"}"#, true, false),

@@ -13,6 +13,9 @@ const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(30);
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), MAX_RECONNECT_DELAY);
 /// The shortest wait, whatever the server names.
 const SHORTEST: Duration = Duration::from_millis(50);
+/// The wait that becomes the shortest where nothing has come since the last one. A server may name a
+/// longer one, and has its way with that as long as it likes.
+const EMPTY: Duration = Duration::from_secs(1);
 /// Most attempts that may fail one after the other.
 const ATTEMPTS: u32 = 6;
 
@@ -59,10 +62,13 @@ impl Cursor {
         if self.failures > ATTEMPTS {
             return None;
         }
+        let is_first = self.ends == 0;
         let backoff = BACKOFF.pause(self.ends);
         self.ends = self.ends.saturating_add(1);
         Some(match self.retry {
-            Some(retry) if orderly => retry.max(SHORTEST),
+            // One that ends again and again without an event is asked for less and less often.
+            Some(retry) if orderly && is_first => retry.max(SHORTEST),
+            Some(retry) if orderly => retry.max(backoff.min(EMPTY)),
             Some(retry) => retry.max(backoff),
             None => backoff,
         })
@@ -92,9 +98,15 @@ mod tests {
             ..Cursor::default()
         };
         assert_eq!(cursor.wait(true), Some(minute));
+        assert!((0..1000).all(|_| cursor.wait(true) == Some(minute)));
+        cursor.read(&ReceivedEvent::default());
         cursor.retry = Some(Duration::ZERO);
         assert_eq!(cursor.wait(true), Some(SHORTEST));
-        assert_eq!(cursor.wait(false), Some(Duration::from_secs(2)));
+        // Nothing has come since.
+        assert!((0..1000).all(|_| cursor.wait(true) == Some(EMPTY)));
+        cursor.read(&ReceivedEvent::default());
+        assert_eq!(cursor.wait(true), Some(SHORTEST));
+        assert_eq!(cursor.wait(false), Some(Duration::from_secs(1)));
     }
 
     #[test]

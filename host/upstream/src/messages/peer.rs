@@ -2,10 +2,11 @@
 
 mod incoming;
 mod notifications;
+mod open_questions;
 mod questions;
 mod requests;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -15,12 +16,12 @@ use dormouse_protocol::{Answer, Listener, QuestionLimit, SessionId};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, mpsc};
-use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::Level;
 
 pub(crate) use requests::SEND_TIMEOUT;
 
+use open_questions::OpenQuestions;
 use requests::PendingRequests;
 
 use super::channel::{Lost, MessageSender, Outgoing, ReceivedMessage};
@@ -58,8 +59,8 @@ pub(crate) struct Peer {
     pub(crate) list_changes: ListChanges,
     /// Notified when it acknowledges a request for announcements.
     pub(crate) acknowledged: Notify,
-    /// Requests of it that have no answer yet, by the text of their ids.
-    asked: Mutex<HashMap<String, OpenQuestion>>,
+    /// Requests of it that have no answer yet.
+    asked: Mutex<OpenQuestions>,
     /// Questions that it has asked before the first call.
     pub(crate) early: Arc<EarlyQuestions>,
     replies: Arc<Semaphore>,
@@ -74,13 +75,6 @@ pub(crate) struct Peer {
     oddities: AtomicU32,
     /// Cancelled when the upstream can say nothing more.
     pub(crate) over: CancellationToken,
-}
-
-/// Question that a client is asked.
-struct OpenQuestion {
-    /// Its method; none where nobody can be asked.
-    method: Option<&'static str>,
-    asking: AbortHandle,
 }
 
 /// Limits of a connection, and the policy for what passes over it.
@@ -223,9 +217,7 @@ impl Peer {
         for (_, one) in waiting {
             let _ = one.answer.send(Err(Lost::Broken(why.clone()).into()));
         }
-        for (_, question) in self.asked.lock().drain() {
-            question.asking.abort();
-        }
+        self.asked.lock().cancel_all();
         self.over.cancel();
     }
 
@@ -268,10 +260,7 @@ impl Peer {
 
     /// Returns the method of a question that the client has not answered yet.
     pub(crate) fn open_question(&self) -> Option<&'static str> {
-        self.asked
-            .lock()
-            .values()
-            .find_map(|question| question.method)
+        self.asked.lock().method()
     }
 
     /// Returns the state of the connection in words, for a caller that gives up on it.

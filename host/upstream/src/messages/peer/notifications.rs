@@ -22,9 +22,8 @@ impl Peer {
             "notifications/progress" => self.progress(params),
             "notifications/message" => self.log(params, about),
             "notifications/cancelled" => {
-                let id = member(params, "requestId");
-                if let Some(question) = id.and_then(|id| self.asked.lock().remove(id)) {
-                    question.asking.abort();
+                if let Some(id) = member(params, "requestId") {
+                    self.asked.lock().cancel(id);
                 }
             }
             "notifications/tools/list_changed"

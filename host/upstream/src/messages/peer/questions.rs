@@ -10,7 +10,7 @@ use futures::stream::FuturesUnordered;
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{OpenQuestion, Peer};
+use super::Peer;
 use crate::connections::callers::{Nobody, is_same};
 use crate::messages::known_roots::RootsOwner;
 use crate::messages::oddity::Oddity;
@@ -65,10 +65,7 @@ impl Peer {
         let asked_of_client = question.as_ref().ok();
         let method = asked_of_client.map(|(question, _)| question.method());
         let key = id.as_str().to_owned();
-        let mine = key.clone();
-        // It may be done before it is noted, but not before it is let go.
-        let mut asked = self.asked.lock();
-        let asking = tokio::spawn(async move {
+        let ask = async move |number| {
             let outcome = match question {
                 _ if ping => Ok(json!({}).into()),
                 Ok((question, listener)) => peer.ask(question, listener, about).await,
@@ -79,11 +76,14 @@ impl Peer {
             if let Some(early) = early.as_mut().filter(|_| is_answer) {
                 early.answered();
             }
-            peer.asked.lock().remove(&mine);
+            peer.asked.lock().remove(number);
             drop((place, room, early));
+        };
+        // It may be done before it is noted, but not before it is let go.
+        let mut asked = self.asked.lock();
+        asked.add(key, method, |number| {
+            tokio::spawn(ask(number)).abort_handle()
         });
-        let asking = asking.abort_handle();
-        asked.insert(key, OpenQuestion { method, asking });
     }
 
     /// Returns the client of the one session of the connection, if it can be asked that between its
