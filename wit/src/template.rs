@@ -4,8 +4,10 @@
 use std::collections::HashSet;
 use std::fmt;
 
+mod expression;
 mod positions;
 
+use expression::Expression;
 use positions::Positions;
 
 /// Longest URI that is matched with a template, in bytes. Browsers and servers stop at far less.
@@ -34,6 +36,8 @@ enum Part {
         /// Whether it is `{+name}`, which may hold characters with a meaning in URIs, like `/`.
         reserved: bool,
     },
+    /// Expression of a template that is read [leniently](Template::lenient).
+    Expression(Expression),
 }
 
 /// Reason for which a text is neither a URI nor a template of one.
@@ -103,10 +107,55 @@ impl Template {
         }
     }
 
+    /// Reads a template as a server has it that takes its URIs apart itself: what matters is which
+    /// may be its own. It has no variables, and an expression that nobody here knows may stand for
+    /// anything. Of a text that is not understood all URIs match that begin like it, up to the
+    /// first `{`. None where there is nothing in front of that.
+    #[must_use]
+    pub fn lenient(text: &str) -> Option<Self> {
+        let (first, _) = text.split_once('{').unwrap_or((text, ""));
+        if first.is_empty() {
+            return None;
+        }
+        let parts = Self::understood(text).unwrap_or_else(|| {
+            let first = Part::Literal(first.to_owned());
+            vec![first, Part::Expression(Expression::of(""))]
+        });
+        Some(Self { parts })
+    }
+
+    /// Returns the parts of a template that is read leniently, if its braces tell them.
+    fn understood(text: &str) -> Option<Vec<Part>> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        let literal = |text: &str| {
+            let is_one = !text.contains('}');
+            is_one.then(|| Part::Literal(text.to_owned()))
+        };
+        while let Some((before, after)) = rest.split_once('{') {
+            let (expression, after) = after.split_once('}')?;
+            if !before.is_empty() {
+                parts.push(literal(before)?);
+            }
+            if expression.contains('{') {
+                return None;
+            }
+            parts.push(Part::Expression(Expression::of(expression)));
+            rest = after;
+        }
+        if !rest.is_empty() {
+            parts.push(literal(rest)?);
+        }
+        let expressions = parts.iter();
+        let expressions = expressions.filter(|part| matches!(part, Part::Expression(_)));
+        let is_small = text.len() <= MAX_TEMPLATE_BYTES && expressions.count() <= MAX_VARIABLES;
+        is_small.then_some(parts)
+    }
+
     /// Returns the names of the template's variables, in order; none if it is a URI.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Literal(_) => None,
+            Part::Literal(_) | Part::Expression(_) => None,
             Part::Variable { name, .. } => Some(name.as_str()),
         })
     }
@@ -123,7 +172,7 @@ impl Template {
         }
         let parts = self.parts.iter().map(|part| match part {
             Part::Literal(text) => text.len(),
-            Part::Variable { .. } => 1,
+            Part::Variable { .. } | Part::Expression(_) => 1,
         });
         parts.sum::<usize>().saturating_mul(uri.len())
     }
@@ -149,7 +198,7 @@ impl Template {
                 }
                 None => false,
             },
-            Part::Variable { .. } => true,
+            Part::Variable { .. } | Part::Expression(_) => true,
         })
     }
 
@@ -196,6 +245,7 @@ impl Template {
                         }
                     }
                 }
+                Part::Expression(expression) => expression.add_begins(bytes, behind, &mut begins),
             }
             fits.push(begins);
         }
@@ -214,6 +264,8 @@ impl Template {
                     let longest = at + taken.count();
                     (at + 1..=longest).rev().find(|end| behind.has(*end))?
                 }
+                // Where there is one, there are no variables.
+                Part::Expression(_) => return Some(values),
             };
             if let Part::Variable { name, .. } = part {
                 values.push((name.as_str(), decoded(uri.get(at..end)?)?));
@@ -236,6 +288,7 @@ impl fmt::Display for Template {
             Part::Variable { name, reserved } => {
                 write!(f, "{{{}{name}}}", if *reserved { "+" } else { "" })
             }
+            Part::Expression(expression) => write!(f, "{{{expression}}}"),
         })
     }
 }

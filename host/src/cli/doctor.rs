@@ -15,14 +15,14 @@ use clap::builder::styling::Style;
 use dormouse_config::{Config, Configured, ServerConfig, TrustedFolders as _};
 use dormouse_files::paths;
 use dormouse_policy::FsMode;
-use dormouse_text::visible::visible_path;
+use dormouse_text::visible::{short_name, visible_path};
 use serde::Serialize;
 
 use folder::{cannot_be_made, read_only};
 
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, install, output};
-use crate::roster::{Gone, PendingApprovals, Places, Roster, folders};
+use crate::roster::{Gone, OfferKind, PendingApprovals, Places, Roster, folders};
 use crate::store::Trust;
 
 /// Finds out what is wrong, and says what to do about it.
@@ -294,6 +294,17 @@ impl Rows {
                     for odd in server.odd() {
                         self.warning(format!("server {name}"), odd.to_string());
                     }
+                }
+                let templates = snapshot.offers(OfferKind::Template).iter();
+                for template in templates.filter(|template| template.claims_nothing()) {
+                    let (server, key) = (template.server(), short_name(&template.key));
+                    let why = format!(
+                        "resource template `{key}` has nothing in front of its first variable, so \
+                         its resources are read only while no other server has any\n\
+                         hint: whoever wrote the server has to begin it with a scheme, like \
+                         `notes://`"
+                    );
+                    self.warning(format!("server {server}"), why);
                 }
                 for collision in snapshot.collisions() {
                     self.error("tools", collision.to_string());

@@ -94,6 +94,76 @@ fn nothing_takes_long() {
     assert_eq!(template("a:{x}").captures(&format!("{uri}a")), None);
 }
 
+#[test]
+fn a_template_in_anybodys_words_claims_what_may_be_its_own() {
+    let table: [(&str, &[&str], &[&str]); 25] = [
+        ("a:{x}", &["a:1", "a:%zz"], &["a:", "a:1/2", "b:1"]),
+        ("a:{+x}", &["a:1/2?3#4"], &["a:"]),
+        ("a:{x}/{p*}", &["a:1/2/3.txt", "a:1/2"], &["a:1", "a:1/"]),
+        ("a:{x}{?l,o}", &["a:1", "a:1?l=5&o=2"], &["a:1/2", "a:"]),
+        ("a:{x}?k=1{&l}", &["a:1?k=1", "a:1?k=1&l=2"], &["a:1"]),
+        ("a:d{/p}", &["a:d", "a:d/1"], &["a:data"]),
+        ("a:d{/p*}/e", &["a:d/e", "a:d/1/2/e"], &["a:d/1"]),
+        ("a:d{#f}", &["a:d", "a:d#1"], &["a:d1"]),
+        ("a:d{.e}", &["a:d", "a:d.txt"], &["a:d1"]),
+        ("a:d{;e}", &["a:d", "a:d;e=1"], &["a:d1"]),
+        ("a:{x,y}", &["a:1,2"], &["a:1/2"]),
+        ("a:{x}{y}", &["a:12"], &["a:1", "a:1/2"]),
+        ("a:{user-id}/{p.q}", &["a:1/2"], &["a:1"]),
+        ("a:{x:3}", &["a:123"], &["a:1/2"]),
+        ("a:{x}/{x}", &["a:1/2"], &["a:1"]),
+        ("a:{größe}", &["a:1"], &["a:1/2"]),
+        ("a:ä b/{x}", &["a:ä b/1"], &["a:b/1"]),
+        ("items/{x}", &["items/1"], &["items/1/2", "item"]),
+        ("a:b", &["a:b"], &["a:bc"]),
+        // What nobody here knows.
+        ("a:{p:path}/e", &["a:/e", "a:1/2/e"], &["a:1"]),
+        ("a:{}", &["a:", "a:1/2"], &["b:"]),
+        ("a:{=x}", &["a:", "a:1/2"], &["b:"]),
+        ("a:{x{y}}/z", &["a:", "a:1/2"], &["b:"]),
+        ("a:{x", &["a:", "a:1/2"], &["b:"]),
+        ("a:{x}}", &["a:", "a:1/2"], &["b:"]),
+    ];
+    for (text, own, others) in table {
+        let lenient = Template::lenient(text).unwrap();
+        for uri in own {
+            assert_eq!(lenient.captures(uri), Some(vec![]), "{text} {uri}");
+        }
+        for uri in others {
+            assert_eq!(lenient.captures(uri), None, "{text} {uri}");
+        }
+    }
+    for text in ["", "{+x}", "{scheme}://x", "{"] {
+        assert_eq!(Template::lenient(text), None, "{text}");
+    }
+    // One that is too large is known by its beginning.
+    for text in [
+        format!("a:/{}", "{x}/".repeat(MAX_VARIABLES + 1)),
+        format!("a:/{{x}}{}", "b".repeat(MAX_TEMPLATE_BYTES)),
+    ] {
+        let lenient = Template::lenient(&text).unwrap();
+        assert!(lenient.captures("a:/").is_some() && lenient.captures("a:").is_none());
+    }
+}
+
+#[test]
+fn hostile_templates_are_matched_in_linear_time() {
+    let signs = ["", "+", "?", "/", "=", "x,"];
+    for sign in signs {
+        let expression = format!("{{{sign}x}}");
+        for text in [
+            format!("a:{}b", expression.repeat(MAX_VARIABLES)),
+            format!("a:{}", format!("{expression}a").repeat(MAX_VARIABLES)),
+        ] {
+            let lenient = Template::lenient(&text).unwrap();
+            let uri = |number: usize| format!("a:{}", "a".repeat(number));
+            dormouse_tests::growth::is_linear(&text, 1000, uri, |uri: &String| {
+                let _ = std::hint::black_box(lenient.captures(uri));
+            });
+        }
+    }
+}
+
 /// The positions at which the parts of a template may begin, as every reading of it says.
 fn readings(parts: &[Part], uri: &[u8]) -> Vec<Vec<String>> {
     let Some((part, parts)) = parts.split_first() else {
@@ -119,6 +189,7 @@ fn readings(parts: &[Part], uri: &[u8]) -> Vec<Vec<String>> {
             }
             all
         }
+        Part::Expression(_) => Vec::new(),
     }
 }
 
@@ -181,6 +252,18 @@ proptest! {
         if let Ok(template) = Template::parse(&text) {
             prop_assert_eq!(template.to_string(), text);
             let _ = template.captures(&uri);
+        }
+    }
+
+    #[test]
+    fn who_reads_leniently_misses_nothing(
+        text in "[a:/{}+?*,%x2ä]{0,20}|a:(\\{\\+?[xyz]\\}[a/]{1,2}){0,3}",
+        uri in "a:[a/b?%]{0,12}",
+    ) {
+        let lenient = Template::lenient(&text);
+        let _ = lenient.as_ref().map(|lenient| lenient.captures(&uri));
+        if let Ok(template) = Template::parse(&text) && template.captures(&uri).is_some() {
+            prop_assert!(lenient.unwrap().captures(&uri).is_some(), "{} {}", text, uri);
         }
     }
 }

@@ -113,7 +113,8 @@ impl Offer {
     }
 
     /// Checks whether it has an argument of that name. An upstream's is taken to have any, because
-    /// the upstream checks that itself.
+    /// the upstream checks that itself, and so is a template that its plugin takes apart in a way
+    /// of its own.
     #[must_use]
     pub fn has(&self, argument: &str) -> bool {
         #[derive(Deserialize)]
@@ -134,9 +135,10 @@ impl Offer {
                 let arguments = declared.map(|prompt| prompt.arguments).unwrap_or_default();
                 arguments.iter().any(|one| one.name == argument)
             }),
-            OfferKind::Resource | OfferKind::Template => self
-                .parsed()
-                .is_some_and(|template| template.variables().any(|name| name == argument)),
+            OfferKind::Resource | OfferKind::Template => Template::parse(self.own_key())
+                .map_or(true, |template| {
+                    template.variables().any(|name| name == argument)
+                }),
         }
     }
 
@@ -146,8 +148,22 @@ impl Offer {
     }
 
     fn parsed(&self) -> Option<&Template> {
-        let parse = || Template::parse(self.own_key()).ok();
+        let has_function = || {
+            let function = self.declared().map(ListedItem::function);
+            matches!(function, Some(Ok(Some(_))))
+        };
+        // A function gets the values of the variables. Whoever has none gets the whole URI.
+        let parse = || match has_function() {
+            true => Template::parse(self.own_key()).ok(),
+            false => Template::lenient(self.own_key()),
+        };
         self.template.get_or_init(parse).as_ref()
+    }
+
+    /// Checks whether no URI can be told to be one of this template.
+    #[must_use]
+    pub fn claims_nothing(&self) -> bool {
+        self.kind == OfferKind::Template && self.parsed().is_none()
     }
 
     /// Returns the possible values of an argument, if its type lists them.

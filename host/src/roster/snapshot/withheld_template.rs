@@ -44,7 +44,7 @@ impl WithheldTemplate {
     }
 
     fn parsed(&self) -> Option<&Template> {
-        let parse = || Template::parse(&self.key).ok();
+        let parse = || Template::lenient(&self.key);
         self.parsed.get_or_init(parse).as_ref()
     }
 

@@ -110,6 +110,44 @@ fn two_templates_take_nothing_from_one_another() {
     }
 }
 
+/// What MCP's libraries have beside `{x}` and `{+x}` is matched, and what nobody here knows is not
+/// left to another server.
+#[test]
+fn a_template_of_any_form_claims_what_may_be_its_own() {
+    let all = Scripted::new();
+    let forms = [
+        "repo://{owner}/{path*}",
+        "q://items/{name}{?limit,offset}",
+        "w://{p:path}",
+        "n://{user-id}/{a}{b}",
+        "{+all}",
+    ];
+    let mut host = host(
+        &all,
+        [&["v://listed"], &forms],
+        [&["e://listed"], &["repo://{owner}/{name}", "w://{x}"]],
+    );
+    for uri in [
+        "repo://me/a/b/c.txt",
+        "q://items/shoe",
+        "q://items/shoe?limit=5&offset=2",
+        "w://a/b",
+        "n://1/23",
+    ] {
+        is_from(&read(&mut host, uri), "victim");
+    }
+    for uri in ["repo://me/x", "w://x"] {
+        is_refused(&mut host, uri);
+    }
+    // Of this, nobody can say whose it is.
+    assert!(read(&mut host, "z://1")["error"].is_object());
+    let doctor = all.run(&["doctor"]);
+    assert!(
+        doctor.contains("resource template `{+all}` has nothing"),
+        "{doctor}"
+    );
+}
+
 /// Resources of two servers of one kind, and all references to them, have their servers' names.
 #[test]
 fn two_servers_of_one_kind_are_told_apart() {
