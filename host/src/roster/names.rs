@@ -8,7 +8,7 @@ use dormouse_config::name::SEPARATOR;
 /// Longest name that is shown, in characters.
 pub const MAX_NAME_CHARS: usize = 48;
 
-/// Number of characters of the hash in a name that was cut.
+/// Number of characters of the hash in a name that was cut or has lost letters.
 const HASH: usize = 8;
 
 /// Length to which a name that is too long is cut, in characters, without its hash.
@@ -19,7 +19,8 @@ const CUT: usize = MAX_NAME_CHARS - HASH - 1;
 ///
 /// Characters that clients refuse become `_`. A name that is too long is cut and
 /// ends in a hash of the whole, so that it stays the same from start to start and
-/// two long names that begin alike stay apart.
+/// two long names that begin alike stay apart. So does one whose tool has letters that
+/// are not ASCII: nothing else would be left of names in many languages.
 #[must_use]
 pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
     let parts = match prefix.unwrap_or(server) {
@@ -29,7 +30,7 @@ pub fn shown(server: &str, prefix: Option<&str>, tool: &str) -> String {
     let mut name = String::with_capacity(parts.iter().map(|part| part.len()).sum());
     name.extend(parts.iter().flat_map(|part| part.chars()).map(accepted));
     // From here on every character is one byte.
-    if name.len() > MAX_NAME_CHARS {
+    if name.len() > MAX_NAME_CHARS || !tool.is_ascii() {
         let hash = blake3::hash(parts.concat().as_bytes()).to_hex();
         name.truncate(CUT);
         name.push('_');
@@ -126,8 +127,8 @@ mod tests {
             ("time", Some(""), "now", "now"),
             ("time", Some("t"), "now", "t__now"),
             ("my.server", None, "a b/c", "my_server__a_b_c"),
-            ("zeit", None, "jetzt-ändern", "zeit__jetzt-_ndern"),
-            ("日本", None, "今", "_____"),
+            ("日本", None, "now", "____now"),
+            ("s", None, "a.b", "s__a_b"),
             ("s", Some(""), "", ""),
             // Exactly as long as allowed: untouched.
             (
@@ -145,6 +146,31 @@ mod tests {
         assert!(cut.starts_with("server__xxx"), "{cut}");
         assert!(is_cut(&cut) && is_cut(&shown(&long, None, "tool")));
         assert!(!is_cut("time__now") && !is_cut(&"x".repeat(MAX_NAME_CHARS)));
+    }
+
+    #[test]
+    fn names_in_any_language_stay_apart() {
+        let names = [
+            "搜索文件",
+            "读取文件",
+            "删除文件",
+            "создать",
+            "удалить",
+            "é",
+            "è",
+        ];
+        let all = names.map(|name| shown("cjk", None, name));
+        let different: std::collections::BTreeSet<_> = all.iter().collect();
+        assert_eq!(different.len(), names.len(), "{all:?}");
+        for name in &all {
+            assert!(name.starts_with("cjk___") && name.len() <= MAX_NAME_CHARS);
+            assert!(name.chars().all(|c| accepted(c) == c), "{name}");
+        }
+        let long = shown("cjk", None, &"文".repeat(200));
+        assert!(long.len() == MAX_NAME_CHARS && is_cut(&long), "{long}");
+        // A rule with the name as it was shown before denies it as before.
+        let all = with_prefixes("cjk", [None], "搜索文件");
+        assert!(all.iter().any(|name| name == "cjk______"), "{all:?}");
     }
 
     #[test]

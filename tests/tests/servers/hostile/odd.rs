@@ -35,6 +35,34 @@ fn odd_with(more: &str) -> Scripted {
     all
 }
 
+/// Names in languages without ASCII letters do not make one another disappear.
+#[test]
+fn tools_and_prompts_in_any_language_are_shown_and_called() {
+    let all = Scripted::new();
+    let names = ["搜索文件", "读取文件", "删除文件", "créer", "создать"];
+    let tool = |name: &&str| json!({ "name": name, "description": name, "inputSchema": { "type": "object" } });
+    let prompt = |name: &&str| json!({ "name": name, "description": name });
+    let offer = json!({
+        "tools": names.iter().map(tool).collect::<Vec<_>>(),
+        "prompts": names.iter().map(prompt).collect::<Vec<_>>(),
+    });
+    all.offers_just("cjk", &offer);
+    all.own("cjk", "");
+    all.run(&["sync"]);
+    let mut host = all.serve(&[]);
+    for list in ["tools", "prompts"] {
+        let listed = host.list(&format!("{list}/list"), list).unwrap();
+        let of_server = listed.iter();
+        let of_server = of_server.filter(|item| item["name"].to_string().contains("cjk__"));
+        let described: Vec<_> = of_server.map(|item| &item["description"]).collect();
+        assert_eq!(described, names.iter().collect::<Vec<_>>(), "{listed:?}");
+    }
+    for tool in host.tools().unwrap() {
+        let name = tool["name"].as_str().unwrap().to_owned();
+        host.call(&name, json!({})).unwrap();
+    }
+}
+
 /// The second tool of a name could not be called, and a user who misses it has to be told why.
 #[test]
 fn of_several_of_one_name_the_others_are_told() {
