@@ -59,6 +59,10 @@ fn own(mut outcome: Value, prefix: &str, is_stateless: bool) -> Value {
             *text = text.replace("[server `everything`] ", "");
         }
     }
+    if let Some(Value::Array(tools)) = members.get_mut("tools") {
+        // What is called as a task alone is shown to nobody.
+        tools.retain(|tool| tool["name"] != "simulate-research-query");
+    }
     for kind in ["tools", "prompts"] {
         for item in members
             .get_mut(kind)

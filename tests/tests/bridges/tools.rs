@@ -73,16 +73,15 @@ fn fail_alike() {
             "-32602",
         ),
         ("get-resource-links", json!({ "count": 99 }), "-32602"),
-        // This one can only be called as a task.
-        (
-            "simulate-research-query",
-            json!({ "topic": "sleep" }),
-            "-32601",
-        ),
     ] {
         let told = pair.same_failure(tool, arguments);
         assert!(told.contains(part), "no {part} in {told}");
     }
+    // What can be called as a task alone is not shown, and the agent is told why.
+    let params = json!({ "name": "simulate-research-query", "arguments": { "topic": "sleep" } });
+    let outcome = pair.through.ask("tools/call", &params);
+    let message = outcome["error"]["message"].as_str().unwrap();
+    assert!(message.contains("as a task alone"), "{message}");
     // What is not there never reaches the server.
     let params = json!({ "name": "ecko", "arguments": {} });
     let outcome = pair.through.ask("tools/call", &params);

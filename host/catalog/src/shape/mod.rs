@@ -263,6 +263,13 @@ impl Shape {
         object: &RawValue,
     ) -> Result<Self, String> {
         sound::sound(object.get(), limits)?;
+        if what == What::Tool && is_task(object) {
+            return Err(
+                "it is called as a task alone (`taskSupport` is `required`), and Dormouse has no \
+                 tasks"
+                    .to_owned(),
+            );
+        }
         let mut judge = ItemValidator {
             is_listed: true,
             ..ItemValidator::default()
@@ -299,6 +306,20 @@ impl Shape {
 #[must_use]
 pub fn shown(what: What, key: &str, object: &RawValue) -> Option<Box<RawValue>> {
     Shape::of(what, key, object).map(|shape| shape.object).ok()
+}
+
+/// Checks whether a tool can be called as a task alone.
+fn is_task(tool: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct ToolAsTask {
+        #[serde(default)]
+        execution: Value,
+    }
+    let tool = serde_json::from_str::<ToolAsTask>(tool.get());
+    tool.is_ok_and(|tool| {
+        let support = tool.execution.get("taskSupport");
+        support.is_some_and(|support| support == "required")
+    })
 }
 
 fn raw(text: String) -> Result<Box<RawValue>, String> {

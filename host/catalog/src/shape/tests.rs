@@ -209,6 +209,24 @@ fn what_is_around_a_bad_part_is_kept() {
 }
 
 #[test]
+fn a_tool_that_is_called_as_a_task_alone_is_left_out() {
+    for (support, is_left_out) in [
+        ("required", true),
+        ("optional", false),
+        ("forbidden", false),
+    ] {
+        let text = format!(
+            r#"{{"name":"k","inputSchema":{{"type":"object"}},"execution":{{"taskSupport":"{support}"}}}}"#
+        );
+        let object = RawValue::from_string(text).unwrap();
+        let why = Shape::of(What::Tool, "k", &object)
+            .err()
+            .unwrap_or_default();
+        assert_eq!(why.contains("as a task alone"), is_left_out, "{why}");
+    }
+}
+
+#[test]
 fn arguments_are_an_object() {
     let of = |schema: &str| format!(r#"{{"name":"k","inputSchema":{schema}}}"#);
     for (schema, mended) in [

@@ -63,6 +63,31 @@ fn tools_and_prompts_in_any_language_are_shown_and_called() {
     }
 }
 
+/// A tool that its server calls as a task alone could not be called, and its user is told so.
+#[test]
+fn a_tool_that_is_a_task_alone_is_not_shown() {
+    let all = Scripted::new();
+    let tool = |name: &str, support: &str| {
+        json!({
+            "name": name,
+            "inputSchema": { "type": "object" },
+            "execution": { "taskSupport": support },
+        })
+    };
+    all.offers_just(
+        "odd",
+        &json!([tool("later", "required"), tool("now", "optional")]),
+    );
+    all.own("odd", "");
+    all.run(&["sync"]);
+    let line = "tool `later` is not shown: it is called as a task alone";
+    assert!(all.run(&["doctor"]).contains(line));
+    assert!(all.run(&["status", "--json"]).contains(line));
+    let listed = all.serve(&[]).tools().unwrap();
+    let listed: Vec<_> = listed.iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(listed, [&json!("odd__now")]);
+}
+
 /// The second tool of a name could not be called, and a user who misses it has to be told why.
 #[test]
 fn of_several_of_one_name_the_others_are_told() {
