@@ -29,7 +29,12 @@ pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut V
         fits(&prompt.key, findings);
     }
     let mut wrong = |item: &DeclaredItem, message: String, hint| {
-        findings.push(finding(Severity::Error, &item.key, message, Some(hint)));
+        // An adapter passes on what a server has written, and works without any of this.
+        let severity = match item.function {
+            Some(_) => Severity::Error,
+            None => Severity::Warning,
+        };
+        findings.push(finding(severity, &item.key, message, Some(hint)));
     };
     for prompt in &declared.prompts {
         if let Some(name) = double_argument(prompt) {
@@ -56,7 +61,10 @@ pub(super) fn items(declared: &Declaration, imports: &[String], findings: &mut V
         }
     }
     for template in &declared.templates {
-        if let Err(error) = Template::parse(&template.key) {
+        let is_claimed = template.function.is_none() && Template::lenient(&template.key).is_some();
+        if let Err(error) = Template::parse(&template.key)
+            && !is_claimed
+        {
             wrong(
                 template,
                 format!("no URI can be told to be one of this template: {error}"),

@@ -10,6 +10,7 @@ use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
 use super::finding;
+use crate::SchemaError;
 use crate::json_schema::{has_patterns, without_large_patterns};
 
 /// Returns the meta-schema of a dialect, with its formats, which say that a `pattern` is a regular
@@ -36,33 +37,36 @@ static META: LazyLock<Option<Validator>> = LazyLock::new(|| meta(Draft::Draft202
 /// Checks a tool's `inputSchema` and, if it has one, its `outputSchema`.
 pub(super) fn schemas(tool: &DeclaredTool, findings: &mut Vec<Finding>) {
     let name = &tool.name;
-    let mut wrong = |message: String, hint| {
-        findings.push(finding(Severity::Error, name, message, hint));
+    let mut found = |severity, message: String, hint| {
+        findings.push(finding(severity, name, message, hint));
     };
+    let mut wrong = |message: String| found(Severity::Error, message, None);
     let object: Map<String, Value> = match serde_json::from_str(tool.tool.get()) {
         Ok(object) => object,
-        Err(error) => return wrong(format!("its MCP Tool object cannot be read: {error}"), None),
+        Err(error) => return wrong(format!("its MCP Tool object cannot be read: {error}")),
     };
     let input = object.get("inputSchema");
     let ty = input.and_then(|schema| schema.get("type"));
     if ty.and_then(Value::as_str) != Some("object") {
-        wrong("its `inputSchema` is not of type `object`".into(), None);
+        wrong("its `inputSchema` is not of type `object`".into());
     }
     // The host itself checks arguments with the schema of a typed tool.
+    let is_typed = tool.function.is_some();
     if let Some(schema) = input {
-        judge("inputSchema", schema, tool.function.is_some(), &mut wrong);
+        judge("inputSchema", schema, is_typed, &mut found);
     }
     if let Some(schema) = object.get("outputSchema") {
-        judge("outputSchema", schema, false, &mut wrong);
+        judge("outputSchema", schema, is_typed, &mut found);
     }
 }
 
 fn judge(
     which: &str,
     schema: &Value,
-    by_host: bool,
-    wrong: &mut impl FnMut(String, Option<&'static str>),
+    is_typed: bool,
+    found: &mut impl FnMut(Severity, String, Option<&'static str>),
 ) {
+    let mut wrong = |message, hint| found(Severity::Error, message, hint);
     if let Some(why) = crate::too_costly(schema) {
         let hint =
             "let each definition be referred to once on the way from the root, and no deeper";
@@ -92,19 +96,25 @@ fn judge(
     if !errors.is_empty() {
         return errors.into_iter().for_each(|error| wrong(error, None));
     }
+    // An adapter passes on what a server has written, and works without anybody reading it.
+    let severity = |error: &SchemaError| match error {
+        SchemaError::Unreadable(_) if !is_typed => Severity::Warning,
+        _ => Severity::Error,
+    };
     // Only references that lead nowhere are left. No pattern is compiled to find these.
     if draft == Draft::Unknown || has_patterns(schema) {
         if let Err(error) = crate::check_schema(schema) {
-            return wrong(format!("its `{which}` {error}"), None);
+            return found(severity(&error), format!("its `{which}` {error}"), None);
         }
     } else if let Err(error) = jsonschema::options().offline().build(schema) {
         let hint = "put what it refers to into its `$defs`: nothing is fetched to read a schema";
-        return wrong(
-            told(which, &error.schema_path().to_string(), &error),
-            Some(hint),
-        );
+        let severity =
+            crate::check_schema(schema).map_or_else(|e| severity(&e), |()| Severity::Error);
+        let message = told(which, &error.schema_path().to_string(), &error);
+        return found(severity, message, Some(hint));
     }
-    if by_host
+    if is_typed
+        && which == "inputSchema"
         && let Ok(validator) = crate::validator(schema)
         && let Some(place) = validator.unmatched()
     {

@@ -234,6 +234,25 @@ fn items_are_what_agents_can_use() {
     assert!(told.contains("a:b: it is declared twice"), "{told}");
 }
 
+/// What a server has written is passed on by an adapter of it, whatever anybody thinks of it.
+#[test]
+fn what_is_only_passed_on_is_no_error() {
+    for (list, key, object, warns) in [
+        ("templates", "a:{x}/{p*}", template("a:{x}/{p*}"), false),
+        ("templates", "a:{?x,y}", template("a:{?x,y}"), false),
+        ("templates", "{+x}", template("{+x}"), true),
+        ("resources", "a:{x}", resource("a:{x}"), true),
+        ("resources", "a:b c", resource("a:b c"), true),
+    ] {
+        let declared = with_items(list, &[(key, object)]);
+        let component = resources("failed");
+        assert_eq!(errors(&front(&component, &declared)), [""; 0]);
+        let findings = check(&front(&component, &declared));
+        let warned = findings.iter().any(|finding| finding.item == key);
+        assert_eq!(warned, warns, "{key}: {findings:#?}");
+    }
+}
+
 #[test]
 fn who_can_be_subscribed_to_has_to_tell() {
     let mut declared = as_item("resources", "a:b", resource("a:b"));

@@ -58,17 +58,6 @@ fn a_schema_that_is_none_is_an_error_with_its_place() {
             "/properties/a/items",
             "is not of type",
         ),
-        (with(json!({ "$ref": "#/$defs/none" })), "", "/$defs/none"),
-        (
-            with(json!({ "$ref": "https://example.com/a.json" })),
-            "",
-            "https://example.com/a.json",
-        ),
-        (
-            with(json!({ "$ref": "file:///etc/passwd" })),
-            "",
-            "file:///etc/passwd",
-        ),
     ] {
         for (which, told) in [
             ("inputSchema", of_schemas(schema.clone(), None)),
@@ -85,6 +74,38 @@ fn a_schema_that_is_none_is_an_error_with_its_place() {
     }
     let told = of_schemas(with(json!({ "minLength": -1, "pattern": ")" })), None);
     assert_eq!(told.len(), 2, "{told:#?}");
+}
+
+/// Many a server refers to what nobody has fetched, and works all the same.
+#[test]
+fn what_an_adapter_only_passes_on_may_be_unreadable() {
+    let with = |property: Value| json!({ "type": "object", "properties": { "a": property } });
+    let pattern = json!({ "$ref": "https://example.com/b.json", "pattern": "a" });
+    for (schema, place) in [
+        (with(json!({ "$ref": "#/$defs/none" })), "/$defs/none"),
+        (
+            with(json!({ "$ref": "https://example.com/a.json" })),
+            "https://example.com/a.json",
+        ),
+        (with(pattern), "https://example.com/b.json"),
+        (
+            with(json!({ "$ref": "file:///etc/passwd" })),
+            "file:///etc/passwd",
+        ),
+        (
+            json!({ "$schema": "urn:odd", "type": "object" }),
+            "`urn:odd`",
+        ),
+    ] {
+        let tool = json!({ "name": "ask", "inputSchema": schema });
+        let findings = check(&front(&adapter(ADAPTER, 2), &by_name(&[("ask", tool)])));
+        let told = findings.iter().map(ToString::to_string);
+        let told: Vec<_> = told.filter(|told| told.contains(place)).collect();
+        assert_eq!(told.len(), 1, "{findings:#?}");
+        let start = "warning: ask: its `inputSchema` ";
+        assert!(told[0].starts_with(start), "{told:#?}");
+        assert_eq!(of_schemas(schema.clone(), Some(schema)), [""; 0]);
+    }
 }
 
 #[test]
@@ -110,8 +131,6 @@ fn a_schema_may_be_of_an_older_dialect() {
     };
     let draft7 = of("http://json-schema.org/draft-07/schema#");
     assert_eq!(of_schemas(draft7.clone(), Some(draft7)), [""; 0]);
-    let odd = of_schemas(of("urn:odd"), None);
-    assert!(odd.len() == 1 && odd[0].contains("`urn:odd`"), "{odd:#?}");
 }
 
 /// Patterns that the host would leave out when it checks arguments are reported.
