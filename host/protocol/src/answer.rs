@@ -90,7 +90,7 @@ impl Answer {
             Self::Made(Value::Object(members)) => members.retain(|name, _| is_kept(name)),
             Self::Made(_) => {}
             Self::Verbatim(text) => {
-                let mut object = object(text).unwrap_or_default();
+                let mut object = Object::read(text).unwrap_or_default();
                 let others = object.places().filter(|(_, member)| !is_kept(&member.name));
                 let others: Vec<_> = others.map(|(place, _)| place).collect();
                 if others.is_empty() {

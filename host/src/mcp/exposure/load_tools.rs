@@ -115,7 +115,9 @@ fn tools_to_load<'s>(
                 unknown += 1;
                 let names = of_server.iter().map(|tool| own_name(tool));
                 let near = (unknown <= MAX_LIKENED).then(|| names::nearest(name, names));
-                let hint = hint_at(near.flatten(), || "`list_servers` lists its tools".to_owned());
+                let hint = hint_at(near.flatten(), || {
+                    "`list_servers` lists its tools".to_owned()
+                });
                 let name = line_beginning(name, MAX_REPEATED_CHARS);
                 // Writing to a string cannot fail.
                 let _ = writeln!(text, "server `{server}` has no tool `{name}`; {hint}");
