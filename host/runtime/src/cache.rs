@@ -355,7 +355,7 @@ fn private_dir(dir: &Path) -> io::Result<()> {
                 io::ErrorKind::PermissionDenied,
                 format!(
                     "`{}` is another user's, or open to others (mode {:o})\n\
-                     hint: `chmod go-rwx '{0}'`, if it is yours",
+                     hint: `chmod go-rwx` it, if it is yours",
                     visible_path(folder),
                     mode & 0o7777
                 ),

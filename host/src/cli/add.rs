@@ -10,6 +10,7 @@ use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _};
 use dormouse_config::{Configured, name};
+use dormouse_text::shell_word::shell_word;
 
 use super::Cli;
 use super::grant_args::GrantArgs;
@@ -93,8 +94,8 @@ impl AddArgs {
                     "`{}` is no file and no URL\n\
                      hint: a program goes behind `--`: `dormouse add {} -- {} …`",
                     words.join(" "),
-                    self.name,
-                    words.first().cloned().unwrap_or_default()
+                    shell_word(&self.name),
+                    sources.first().map_or_else(String::new, shell_word)
                 )));
             }
         };

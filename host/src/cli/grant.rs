@@ -9,6 +9,7 @@ use dormouse_config::edit::Editor;
 use dormouse_config::{Configured, Scope, ServerConfig};
 use dormouse_policy::{FsGrant, FsMode, Grants, real_path};
 use dormouse_text::nearest::nearest;
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::{visible_line, visible_path};
 
 use super::grant_args::{self, GrantArgs};
@@ -87,10 +88,11 @@ impl GrantCommandArgs {
         }
         output::print(&text)?;
         if let Some(folder) = missing.first() {
-            let folder = visible_path(folder);
             bail!(
-                "server `{name}` is granted `{folder}`, and there is no such folder\n\
-                 hint: make it, or `dormouse revoke {name} --grant-fs '{folder}'` takes it away"
+                "server `{name}` is granted `{}`, and there is no such folder\n\
+                 hint: make it, or `dormouse revoke {name} --grant-fs {}` takes it away",
+                visible_path(folder),
+                shell_word(folder)
             );
         }
         if anew.is_empty() {

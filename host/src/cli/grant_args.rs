@@ -1,9 +1,9 @@
 //! Grants of plugins, as their user says them on the command line.
 
 use clap::Args;
-use dormouse_config::review::shell_word;
 use dormouse_files::paths;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant, HttpSecret, real_path};
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::GrantRequest;
 
@@ -169,7 +169,7 @@ pub(super) fn shown(
         secrets,
     }) = upstream
     {
-        let words: Vec<_> = command.iter().map(|word| shell_word(word)).collect();
+        let words: Vec<_> = command.iter().map(shell_word).collect();
         lines.extend((!words.is_empty()).then(|| format!("run {}", words.join(" "))));
         lines.extend(url.iter().map(|url| format!("connect to {url}")));
         for name in secrets {

@@ -11,5 +11,6 @@ pub mod letter_case;
 pub mod log_text;
 pub mod nearest;
 pub mod server_url;
+pub mod shell_word;
 pub mod visible;
 pub mod wildcard;

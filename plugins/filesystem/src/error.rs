@@ -50,7 +50,7 @@ pub enum Error {
     /// A write into a folder that is granted for reading.
     #[error(
         "Access denied - cannot write `{path}`: the folder `{folder}` is granted read-only\n\
-         hint: the user can allow it with `dormouse grant SERVER --grant-fs '{folder}:rw'`, where SERVER is this server's name"
+         hint: the user can allow it with `dormouse grant SERVER --grant-fs FOLDER:rw`, where SERVER is this server's name and FOLDER that folder"
     )]
     ReadOnly {
         /// Path that would have been written.

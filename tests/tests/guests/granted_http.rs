@@ -215,7 +215,7 @@ fn a_refusal_says_which_command_would_allow_it() {
     let authority = canary.authority();
     let refused = guest.client.error("http__send", get(&authority, "/"));
     let refused = refused.unwrap();
-    let command = format!("dormouse grant http --grant-http 'http://{authority}'");
+    let command = format!("dormouse grant http --grant-http http://{authority}");
     assert!(refused.contains(&command), "{refused}");
     assert_eq!(canary.received(), [""; 0]);
     guest.stays_well();

@@ -104,7 +104,7 @@ fn clients_of_http_that_authors_use_start_and_say_what_is_refused() {
                 .error(&format!("{guest}__fetch"), fetch)
                 .map(|error| {
                     assert!(error.contains(&cause), "{guest}: {error}");
-                    let hint = "--grant-http 'https://api.example.com'` allows it";
+                    let hint = "--grant-http https://api.example.com` allows it";
                     assert!(error.contains(hint), "{guest}: {error}");
                 })
                 .unwrap();

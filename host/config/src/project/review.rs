@@ -12,6 +12,7 @@ use anyhow::bail;
 use dormouse_files::paths;
 use dormouse_launch::{Http, Launch, OAuth, Stdio};
 use dormouse_policy::{FsGrant, FsMode, HttpSecret, real_path};
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::{shown_path, visible_line, visible_path};
 use dormouse_wit::Instance;
 
@@ -355,20 +356,6 @@ fn plain(text: &str) -> String {
 /// Returns a path as [`plain`] does a text; bytes that are no text are escapes, too.
 fn plain_path(path: &Path) -> String {
     shown_path(path, plain)
-}
-
-/// Returns a word of a command as a shell would read it, in quotes where it would not be seen to be
-/// one: in `$'…'` where something in it is escaped, else in `'…'`, where nothing can be.
-#[must_use]
-pub fn shell_word(word: &str) -> String {
-    let simple = |c: char| c.is_alphanumeric() || "-_./:=@%+,~".contains(c);
-    let is_simple = !word.is_empty() && word.chars().all(simple);
-    let is_escaped = word.contains('`') || visible_line(word) != word;
-    match (is_simple, is_escaped) {
-        (_, true) => format!("$'{}'", plain(word).replace('\'', "\\'")),
-        (true, false) => word.to_owned(),
-        (false, false) => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]

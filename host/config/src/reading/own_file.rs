@@ -69,7 +69,7 @@ mod tests {
             if let Err(error) = read {
                 let error = error.to_string();
                 assert!(error.contains("can be written to by others"), "{error}");
-                assert!(error.contains("\nhint: `chmod go-w '"), "{error}");
+                assert!(error.contains("\nhint: `chmod go-w` it"), "{error}");
             }
             // Where it was named.
             assert!(check(&file, Some(&theirs)).unwrap());

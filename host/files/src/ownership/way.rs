@@ -106,7 +106,7 @@ pub(super) fn check_program(program: &Path) -> io::Result<bool> {
 pub(super) fn is_open_to_others(path: &Path, metadata: &Metadata) -> io::Error {
     refused(format!(
         "`{}` can be written to by others (mode {:o}), and so nothing in it counts\n\
-         hint: `chmod go-w '{0}'`, if all that is in it is yours",
+         hint: `chmod go-w` it, if all that is in it is yours",
         path.display(),
         metadata.mode() & 0o7777
     ))

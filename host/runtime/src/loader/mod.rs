@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_policy::{HostLimits, OwnPlaces};
-use dormouse_text::visible::{visible_line, visible_path};
+use dormouse_text::shell_word::shell_word;
+use dormouse_text::visible::visible_line;
 use dormouse_wit::{Instance, contract, signature::same_signature};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
@@ -314,13 +315,13 @@ fn stands_alone(machine: &Machine, component: &Component, target: &Target) -> Re
         Some((name, _)) => {
             let server = &target.server;
             let file = match &target.code {
-                ComponentLocation::File(file, _) => visible_path(file),
+                ComponentLocation::File(file, _) => shell_word(file),
                 ComponentLocation::Bridge => "FILE".to_owned(),
             };
             Err(format!(
                 "it stands in front of another MCP server (it imports `{name}`), and this server has no upstream\n\
-                 hint: `dormouse inspect '{file}'` shows what it asks to start; \
-                 `dormouse add {server} '{file}' --grant-upstream --force` lets it, and so does a \
+                 hint: `dormouse inspect {file}` shows what it asks to start; \
+                 `dormouse add {server} {file} --grant-upstream --force` lets it, and so does a \
                  `command` or a `url` in `[servers.{server}]`"
             ))
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use dormouse_egress::{GrantedHttp, GrantedReach, HttpRefusal};
 use dormouse_policy::{HttpGrant, Limits};
 use dormouse_text::log_text::escaped;
+use dormouse_text::shell_word::shell_word;
 use dormouse_upstream::auth::NotLoggedIn;
 use hyper::HeaderMap;
 use parking_lot::Mutex;
@@ -261,9 +262,9 @@ impl NetworkGate {
         let server = &self.shared.server;
         let mut why = format!("server `{server}`: {refused}");
         if let Some(wanted) = refused.wanted() {
-            let wanted = self.shown(wanted);
+            let wanted = shell_word(self.shown(wanted));
             why.push_str(&format!(
-                "\nhint: `dormouse grant {server} --grant-http '{wanted}'` allows it"
+                "\nhint: `dormouse grant {server} --grant-http {wanted}` allows it"
             ));
         }
         why

@@ -8,9 +8,9 @@ use dormouse_catalog::CatalogEntry;
 use dormouse_config::Configured;
 use dormouse_config::discovery::itself;
 use dormouse_config::edit::{Editor, component_table, upstream_table};
-use dormouse_config::review::shell_word;
 use dormouse_policy::Grants;
 use dormouse_runtime::{NotOffered, Runtime};
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::visible_path;
 use dormouse_wit::GrantRequest;
 use toml_edit::Table;
@@ -108,7 +108,7 @@ impl Plugin<'_> {
         };
         output::print(&told(name, &entry, held)?)?;
         if !has_upstream && entry.listing.upstream_request().is_some() {
-            let file = shell_word(&self.file.to_string_lossy());
+            let file = shell_word(self.file.as_os_str());
             output::say(&format!(
                 "`{name}` does nothing before it may use that MCP server\n\
                  hint: `dormouse add {name} {file} --grant-upstream --force` grants it"
@@ -188,7 +188,7 @@ impl Plugin<'_> {
 fn this_command() -> String {
     let words = std::env::args_os().skip(1);
     let words = words.filter(|word| word != "--yes" && word != "-y");
-    let words = words.map(|word| shell_word(&word.to_string_lossy()));
+    let words = words.map(shell_word);
     let words: Vec<_> = std::iter::once("dormouse".to_owned())
         .chain(words)
         .collect();

@@ -44,9 +44,7 @@ impl Rows {
             if mode & 0o077 != 0 {
                 self.error(
                     about,
-                    format!(
-                        "{shown} is open to others (mode {mode:o})\nhint: `chmod 700 '{shown}'`"
-                    ),
+                    format!("{shown} is open to others (mode {mode:o})\nhint: `chmod 700` it"),
                 );
                 return;
             }

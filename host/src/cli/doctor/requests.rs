@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use dormouse_config::ServerConfig;
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::visible_line;
 use dormouse_wit::GrantRequest;
 
@@ -60,7 +61,7 @@ impl Rows {
                      hint: `dormouse grant {} --grant-http {}`",
                     secret.name,
                     server.name,
-                    host.origin()
+                    shell_word(host.origin())
                 );
                 self.warning(&about, message);
             }

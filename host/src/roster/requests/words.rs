@@ -1,6 +1,6 @@
 //! Settings and secrets that plugins ask for: in words, and as options of the command line.
 
-use dormouse_config::review::shell_word;
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::visible_line;
 use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingFormat, SettingRequest};
 use serde_json::Value;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use dormouse_config::{Adapter, ServerConfig};
 use dormouse_launch::Launch;
 use dormouse_runtime::Phase;
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::{visible_line, visible_path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -233,11 +234,11 @@ fn without_upstream(server: &Server) -> Option<String> {
         return None;
     };
     server.listing()?.upstream_request()?;
-    let (name, file) = (&config.name, visible_path(file));
+    let (name, file) = (&config.name, shell_word(file));
     Some(format!(
         "it stands in front of another MCP server, which it is not granted to start\n\
-         hint: `dormouse inspect '{file}'` shows that server; \
-         `dormouse add {name} '{file}' --grant-upstream --force` grants it"
+         hint: `dormouse inspect {file}` shows that server; \
+         `dormouse add {name} {file} --grant-upstream --force` grants it"
     ))
 }
 

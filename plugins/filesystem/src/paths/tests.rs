@@ -201,7 +201,7 @@ fn the_innermost_folder_decides_about_writing() {
     assert!(folders.is_writable("/a/bc"));
     let error = folders.check_writable("/a/b/c").unwrap_err().to_string();
     assert!(
-        error.contains("`/a/b` is granted read-only") && error.contains("--grant-fs '/a/b:rw'"),
+        error.contains("`/a/b` is granted read-only") && error.contains("--grant-fs FOLDER:rw"),
         "{error}"
     );
 }

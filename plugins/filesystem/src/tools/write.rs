@@ -190,7 +190,7 @@ mod tests {
         ] {
             let error = error.unwrap_err().to_string();
             assert!(
-                error.contains("granted read-only") && error.contains(":rw'`"),
+                error.contains("granted read-only") && error.contains("FOLDER:rw`"),
                 "{error}"
             );
         }

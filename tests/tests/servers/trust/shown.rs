@@ -96,7 +96,7 @@ fn all_that_matters_is_shown_before_a_project_is_trusted() {
         "sends secret:      `pat` to `http://127.0.0.1:8`, in the header `Authorization` for a \
          placeholder, which it sees as its variable `PAT`",
         "it comes from:     what this program says, which is run in ",
-        "/project: pass show $'a\\u{60}b'",
+        "/project: pass show $'a\\x60b'",
         "`on_change` is not heard of a project",
         "limits:            `memory` 900.0 GiB, `instances` 100000",
         "has tools:         `be_nice`",

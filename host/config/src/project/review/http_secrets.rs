@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
+use dormouse_text::shell_word::shell_word;
 
 use super::lines::ReviewLines;
-use super::{leads_to, plain_path, quoted, shell_word};
+use super::{leads_to, plain_path, quoted};
 
 impl ReviewLines {
     /// Adds a secret: where it comes from, whom it is sent to, and how.
@@ -57,7 +58,7 @@ fn source(from: &SecretSource, real_paths: &BTreeMap<PathBuf, PathBuf>) -> Strin
             folder,
         } => {
             let words = std::iter::once(program).chain(arguments);
-            let words: Vec<String> = words.map(|word| shell_word(word)).collect();
+            let words: Vec<String> = words.map(shell_word).collect();
             format!(
                 "what this program says, which is run in {}: {}",
                 plain_path(folder),

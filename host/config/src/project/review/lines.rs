@@ -201,7 +201,7 @@ impl ReviewLines {
 
     pub(super) fn runs(&mut self, command: &String, args: &[String]) {
         let words = std::iter::once(command).chain(args);
-        let words: Vec<String> = words.map(|word| shell_word(word)).collect();
+        let words: Vec<String> = words.map(shell_word).collect();
         self.add("runs", words.join(" "));
     }
 

@@ -1,21 +1,7 @@
 use super::*;
 
 #[test]
-fn words_are_seen_as_what_they_are() {
-    for (word, shown) in [
-        ("a-b_c.d/e:f=1", "a-b_c.d/e:f=1"),
-        ("", "''"),
-        ("two words", "'two words'"),
-        ("$(x)", "'$(x)'"),
-        ("it's", "'it'\\''s'"),
-        ("a\\nb", "'a\\nb'"),
-        ("a\nb\\n'", "$'a\\nb\\\\n\\''"),
-        ("a\nb\u{1b}[2K\u{202e}", "$'a\\nb\\u{1b}[2K\\u{202e}'"),
-        ("`", "$'\\u{60}'"),
-        ("\\u{60}", "'\\u{60}'"),
-    ] {
-        assert_eq!(shell_word(word), shown);
-    }
+fn texts_of_projects_end_no_quotes() {
     assert_eq!(quoted("x` (yours)"), "`x\\u{60} (yours)`");
     assert_eq!(quoted("a\\nb\n"), "`a\\\\nb\\n`");
 }

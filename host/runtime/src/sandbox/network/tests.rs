@@ -49,7 +49,7 @@ fn a_refusal_names_what_was_to_be_reached_and_nothing_secret_of_it() {
             "https://a.example:8080/x?key=secret",
             "an HTTP request to `https://a.example:8080` was refused: server `net`: it is not \
                  granted\n\
-                 hint: `dormouse grant net --grant-http 'https://a.example:8080'` allows it",
+                 hint: `dormouse grant net --grant-http https://a.example:8080` allows it",
         ),
         (
             "https://me:secret@a.example",
