@@ -74,6 +74,28 @@ fn heavy_slow_bodies_are_cut_off() {
     });
 }
 
+/// Whoever has no token cannot have an upload of somebody who has one end.
+#[test]
+fn silent_connections_end_no_upload_that_was_let_in() {
+    let home = home(&["echo"]);
+    let server = home.serve_http(&["--max-connections", "4"]).unwrap();
+    let upload = echo(1).header("expect", "100-continue").bytes(&server);
+    let (head, body) = upload.split_at(upload.len() - 5);
+    let mut stream = server.connect().unwrap();
+    stream.write_all(head).unwrap();
+    let mut begun = [0; 25];
+    stream.read_exact(&mut begun).unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let silent: Vec<_> = (0..20).map(|_| server.connect().unwrap()).collect();
+    // All that came before it have had their seats.
+    assert_eq!(server.ask(&Request::get("/health")).unwrap().status, 200);
+    stream.write_all(body).unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
+    drop(silent);
+}
+
 #[test]
 fn heavy_two_thousand_idle_connections_leave_room() {
     let home = home(&["echo"]);

@@ -70,7 +70,10 @@ struct ConnectionUsage {
     busy: usize,
     /// Number of these requests that only listen, and may do so for ever.
     listening: usize,
-    /// Time since which there are none, or none but listening ones.
+    /// Whether a request of it was let in: whoever has no token keeps nobody out who has one.
+    is_let_in: bool,
+    /// Time since which there are none, or none but listening ones, or since which one that was let
+    /// in is being received.
     idle: Instant,
 }
 
@@ -80,16 +83,19 @@ impl ConnectionSlot {
             usage: Mutex::new(ConnectionUsage {
                 busy: 0,
                 listening: 0,
+                is_let_in: false,
                 idle: Instant::now(),
             }),
             close: CancellationToken::new(),
         }
     }
 
-    /// Returns whether the connection only listens, and since when, if it has no other request.
-    fn idle(&self) -> Option<(bool, Instant)> {
+    /// Returns whether the connection only listens, whether it was let in, and since when it is like
+    /// that, if it has no other request: the least of these makes room.
+    fn idle(&self) -> Option<(bool, bool, Instant)> {
         let used = self.usage.lock();
-        (used.busy == used.listening).then_some((used.busy > 0, used.idle))
+        let is_idle = used.busy == used.listening;
+        is_idle.then_some((used.busy > 0, used.is_let_in, used.idle))
     }
 }
 
@@ -188,13 +194,14 @@ impl Connections {
 }
 
 impl OpenHttpConnections {
-    /// Takes a seat, if need be that of the connection which has been idle for longest; where none
-    /// is, that of the one which has only listened for longest: its client will listen again.
+    /// Takes a seat, if need be that of the connection which has been idle for longest, of those that
+    /// were never let in if there are any; where none is idle, that of the one which has only listened
+    /// for longest: its client will listen again.
     fn sit(&mut self, most: usize) -> Result<(u64, Arc<ConnectionSlot>), NoConnectionSlot> {
         if self.seats.len() >= most {
             let seats = self.seats.iter();
             let idle = seats.filter_map(|(number, seat)| Some((seat.idle()?, *number)));
-            let ((_, since), number) = idle.min().ok_or(NoConnectionSlot::OfBusy)?;
+            let ((.., since), number) = idle.min().ok_or(NoConnectionSlot::OfBusy)?;
             let left = MIN_IDLE.saturating_sub(since.elapsed());
             if !left.is_zero() {
                 return Err(NoConnectionSlot::ForNow(left));
@@ -212,6 +219,13 @@ impl OpenHttpConnections {
 }
 
 impl HttpConnection {
+    /// Notes that a request has what lets it in, and is being received.
+    pub(super) fn let_in(&self) {
+        let mut usage = self.seat.usage.lock();
+        usage.is_let_in = true;
+        usage.idle = Instant::now();
+    }
+
     /// Keeps the connection as long as the returned value is held. A client that has not yet sent a
     /// whole request has none.
     pub(super) fn busy(&self) -> RequestInProgress {
@@ -323,6 +337,25 @@ mod tests {
         drop(also);
         assert!(sit().await.is_some() && fourth.close.is_cancelled());
         drop(busy);
+    }
+
+    /// Whoever has no token cannot have an upload of somebody who has one end.
+    #[tokio::test]
+    async fn who_was_never_let_in_makes_room_first() {
+        let connections = Connections::new(2, Duration::from_secs(1));
+        let sit = async || connections.seat().await.unwrap().1;
+        let uploads = sit().await;
+        let connection = HttpConnection {
+            seat: uploads.clone(),
+            local: Ipv4Addr::LOCALHOST.into(),
+        };
+        connection.let_in();
+        let mut silent = sit().await;
+        for _ in 0..5 {
+            let next = sit().await;
+            assert!(silent.close.is_cancelled() && !uploads.close.is_cancelled());
+            silent = next;
+        }
     }
 
     /// A request to listen is never answered in full: as many as there are connections would keep

@@ -107,7 +107,10 @@ impl HttpEndpoint {
                 cors::preflight(headers)
             }
             (Some(path), _) => match self.guard.token(connection.local, request.uri(), headers) {
-                Ok(()) => self.admitted(connection, request, path.profile).await,
+                Ok(()) => {
+                    connection.let_in();
+                    self.admitted(connection, request, path.profile).await
+                }
                 Err(refusal) => answer::refused(&refusal),
             },
             (None, "/ready") if self.stopping.is_cancelled() => said(
