@@ -12,7 +12,7 @@ mod way;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
@@ -126,6 +126,23 @@ pub fn check_program(file: &Path, opened: &std::fs::Metadata) -> io::Result<()> 
 #[cfg(not(unix))]
 pub fn check_program(_: &Path, _: &std::fs::Metadata) -> io::Result<()> {
     Ok(())
+}
+
+/// Returns where the links on the way to a file lead that is to be written; none where nothing is
+/// there.
+///
+/// # Errors
+/// One is another user's, where anybody may put one ([`io::ErrorKind::PermissionDenied`]), or something
+/// cannot be looked at.
+#[cfg(unix)]
+pub(crate) fn written(file: &Path) -> io::Result<Option<PathBuf>> {
+    way::written(file)
+}
+
+/// On Windows, what is below the user's own folder is theirs alone by default.
+#[cfg(not(unix))]
+pub(crate) fn written(file: &Path) -> io::Result<Option<PathBuf>> {
+    Ok(file.canonicalize().ok())
 }
 
 /// Makes a folder private, unless there is something in it and others could write to it.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
-use crate::attributes;
+use crate::{attributes, ownership};
 
 pub use crate::access::Access;
 
@@ -26,7 +26,8 @@ const RANDOM: usize = 6;
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Replaces the content of a file, which need not exist. Readers see the old or the new content,
-/// never a part of one. A link stays a link: the file behind it is replaced.
+/// never a part of one. A link stays a link: the file behind it is replaced, unless the link is another
+/// user's where anybody may put one.
 ///
 /// # Errors
 /// The file cannot be written, is read-only, or is a folder or a device.
@@ -255,10 +256,14 @@ pub fn remove_if(
     Ok(true)
 }
 
+/// Returns the file behind all links. It is what was judged: a link that somebody puts there later is
+/// replaced itself.
 fn target(file: &Path) -> anyhow::Result<PathBuf> {
+    let real = ownership::written(file)?;
     match fs::symlink_metadata(file) {
-        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(file)
-            .with_context(|| format!("`{}` is a link that leads nowhere", file.display())),
+        Ok(metadata) if metadata.is_symlink() => {
+            real.with_context(|| format!("`{}` is a link that leads nowhere", file.display()))
+        }
         // The folder of a bare name is the one that the process works in.
         _ => Ok(std::path::absolute(file)?),
     }

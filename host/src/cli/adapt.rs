@@ -8,7 +8,7 @@ use clap::Args;
 use dormouse_catalog::{Listing, Provenance};
 use dormouse_config::variables::expand;
 use dormouse_config::{Bridge, units};
-use dormouse_files::replace::{Access, replace};
+use dormouse_files::replace::Access;
 use dormouse_launch::redaction::{SecretPart, secrets_in_arguments, secrets_in_line};
 use dormouse_launch::{Launch, is_header_byte};
 use dormouse_runtime::ComponentLocation;
@@ -65,14 +65,13 @@ impl AdaptArgs {
         declaration.completion = true;
         let code = ComponentLocation::Bridge.bytes(u64::MAX)?;
         let count = declaration.tools.len() as u64;
-        let component = dormouse_catalog::pack(&code, Some(declaration))?;
-        replace(&self.output, &component, Access::Kept)
-            .with_context(|| format!("`{}` cannot be written", visible_path(&self.output)))?;
+        let adapted = dormouse_catalog::pack(&code, Some(declaration))?;
+        component::write(&self.output, &adapted, Access::Kept)?;
         output::say(&format!(
             "adapted {}: {}, {}",
             visible_path(&self.output),
             output::counted(count, "tool"),
-            units::human_size(component.len() as u64)
+            units::human_size(adapted.len() as u64)
         ));
         let names: Vec<_> = match &bridge.written {
             Launch::Stdio(stdio) => stdio.env.keys().collect(),

@@ -1,12 +1,13 @@
 //! Component files that users name.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use dormouse_catalog::{CatalogEntry, Problem, ReadError, read};
 use dormouse_files::regular::{open_regular_file, read_regular_file};
+use dormouse_files::replace::{Access, replace_if};
 use dormouse_runtime::NotOffered;
 use dormouse_text::visible::{visible_line, visible_path};
 use dormouse_wit::{Finding, Severity};
@@ -52,13 +53,37 @@ pub(super) fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     content(path)
 }
 
+/// Writes a component in place of a file that may be replaced by one, which is looked at once more
+/// when it is: somebody may have put another there since.
+///
+/// # Errors
+/// It may not be replaced, or cannot be written.
+pub(super) fn write(output: &Path, component: &[u8], access: Access) -> anyhow::Result<()> {
+    check_replaceable(output)?;
+    let is_replaceable = |target: &Path| check_as(target, output).map(|()| true);
+    let replaced = replace_if(output, component, access, is_replaceable);
+    match replaced.with_context(|| format!("`{}` cannot be written", visible_path(output)))? {
+        true => Ok(()),
+        false => bail!(
+            "`{}` was written by somebody else meanwhile\nhint: remove it, or name another file",
+            visible_path(output)
+        ),
+    }
+}
+
 /// Checks that a file may be replaced by a component: it is not there, is empty or is WebAssembly.
-pub(super) fn check_replaceable(target: &Path) -> anyhow::Result<()> {
+pub(super) fn check_replaceable(output: &Path) -> anyhow::Result<()> {
+    check_as(output, output)
+}
+
+/// Checks what is at a path for now, in words on the file that its user has named.
+fn check_as(target: &Path, output: &Path) -> anyhow::Result<()> {
     const MAGIC: [u8; 4] = *b"\0asm";
-    let Ok(metadata) = target.metadata() else {
-        return Ok(());
+    let shown = visible_path(output);
+    let metadata = match target.metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        metadata => metadata.with_context(|| format!("`{shown}` cannot be looked at"))?,
     };
-    let shown = visible_path(target);
     if metadata.permissions().readonly() {
         bail!(
             "`{shown}` is read-only\nhint: give yourself permission to write to it, or name another \
@@ -165,4 +190,28 @@ pub(super) fn told(finding: &Finding) -> String {
         text.push_str(&format!("{}: {hint}\n", output::styled(HINT, "hint")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_looked_at_or_is_no_component_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [component, other] = ["a.wasm", "a.txt"].map(|name| folder.path().join(name));
+        std::fs::write(&other, "years of work").unwrap();
+        write(&component, b"\0asm1", Access::Kept).unwrap();
+        write(&component, b"\0asm2", Access::Kept).unwrap();
+        assert_eq!(std::fs::read(&component).unwrap(), b"\0asm2");
+        for (path, why) in [
+            (other.clone(), "is there, and is no component"),
+            (other.join("a.wasm"), "cannot be looked at"),
+        ] {
+            let error = write(&path, b"\0asm", Access::Kept).unwrap_err();
+            assert!(error.to_string().contains(why), "{error:#}");
+        }
+        assert_eq!(std::fs::read(&other).unwrap(), b"years of work");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use dormouse_config::units;
 use dormouse_files::regular::read_regular_file;
-use dormouse_files::replace::{Access, replace};
+use dormouse_files::replace::Access;
 use dormouse_text::visible::visible_path;
 use dormouse_wit::{Declaration, Error, Offers, section, source};
 
@@ -121,11 +121,9 @@ impl PackArgs {
                 .map_err(|error| anyhow::anyhow!("`{file}`: {error}"))?
         };
         let target = self.output.as_deref().unwrap_or(&self.file);
-        component::check_replaceable(target)?;
         // What is made of a file may be used by whoever may use that one.
         let access = Access::Given(self.file.metadata()?.permissions());
-        replace(target, &packed, access)
-            .with_context(|| format!("`{}` cannot be written", visible_path(target)))?;
+        component::write(target, &packed, access)?;
         let what = if self.strip { "stripped" } else { "packed" };
         output::say(&format!(
             "{what} {}: {}",

@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::walk::Walk;
 use super::{check_owner, private_group, refused};
@@ -73,34 +73,77 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
 /// One is another user's, in or below a folder in which anybody may put one
 /// ([`io::ErrorKind::PermissionDenied`]).
 pub(super) fn check_program(program: &Path) -> io::Result<bool> {
-    // Of each folder: whether anybody may put files in it.
+    // Of each folder: whether it is one for all.
     let mut walk: Walk<bool> = Walk::along(&std::path::absolute(program)?, usize::MAX);
     let mut passes_shared = false;
     while let Some((path, _)) = walk.next() {
         let metadata = std::fs::symlink_metadata(&path)?;
-        let shared = walk.passed().iter().find(|(_, is_shared)| *is_shared);
-        if let Some((shared, _)) = shared.filter(|_| !is_own(metadata.uid())) {
-            return Err(refused(format!(
-                "`{}` is another user's (uid {}), in `{}`, where anybody may put files, and so `{}` is \
-                 not run\n\
-                 hint: keep the file in a folder of yours",
-                path.display(),
-                metadata.uid(),
-                shared.display(),
-                program.display()
-            )));
-        }
+        check_beside_others(&walk, &path, &metadata, program, "run")?;
         if metadata.is_symlink() {
             if !walk.follow(&std::fs::read_link(&path)?, false) {
                 return Ok(true);
             }
             continue;
         }
-        let is_shared = metadata.is_dir() && metadata.mode() & ANYBODY_WRITES != 0;
+        let is_shared = is_for_all(&metadata);
         passes_shared |= is_shared;
         walk.pass(path, is_shared);
     }
     Ok(passes_shared)
+}
+
+/// Returns where the links on the way to a file lead that is to be written; none where nothing is
+/// there.
+///
+/// # Errors
+/// One is another user's, in or below a folder in which anybody may put one
+/// ([`io::ErrorKind::PermissionDenied`]), they lead nowhere, or something cannot be looked at.
+pub(super) fn written(file: &Path) -> io::Result<Option<PathBuf>> {
+    let mut walk: Walk<bool> = Walk::along(&std::path::absolute(file)?, usize::MAX);
+    while let Some((path, _)) = walk.next() {
+        let metadata = match std::fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            metadata => metadata?,
+        };
+        if !metadata.is_symlink() {
+            walk.pass(path, is_for_all(&metadata));
+            continue;
+        }
+        check_beside_others(&walk, &path, &metadata, file, "written")?;
+        if !walk.follow(&std::fs::read_link(&path)?, false) {
+            return Ok(None);
+        }
+    }
+    Ok(walk.passed().last().map(|(path, _)| path.clone()))
+}
+
+/// Checks that something on the way to a file is not another user's, in or below a folder in which
+/// anybody may put files.
+fn check_beside_others(
+    walk: &Walk<bool>,
+    path: &Path,
+    metadata: &Metadata,
+    file: &Path,
+    done: &str,
+) -> io::Result<()> {
+    let shared = walk.passed().iter().find(|(_, is_shared)| *is_shared);
+    match shared.filter(|_| !is_own(metadata.uid())) {
+        None => Ok(()),
+        Some((shared, _)) => Err(refused(format!(
+            "`{}` is another user's (uid {}), in `{}`, where anybody may put files, and so `{}` is \
+             not {done}\n\
+             hint: keep the file in a folder of yours",
+            path.display(),
+            metadata.uid(),
+            shared.display(),
+            file.display()
+        ))),
+    }
+}
+
+/// Whether something is a folder in which anybody may put files.
+fn is_for_all(metadata: &Metadata) -> bool {
+    metadata.is_dir() && metadata.mode() & ANYBODY_WRITES != 0
 }
 
 pub(super) fn is_open_to_others(path: &Path, metadata: &Metadata) -> io::Error {

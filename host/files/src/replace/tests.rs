@@ -200,6 +200,58 @@ fn what_killed_processes_have_left_is_removed_when_it_is_old() {
     assert!(kept.iter().all(|name| folder.path().join(name).exists()));
 }
 
+/// Somebody else would choose which file of the user's is written over.
+#[cfg(unix)]
+#[test]
+fn a_link_of_another_user_where_anybody_may_put_one_is_not_followed() {
+    use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+
+    if !rustix::process::geteuid().is_root() {
+        // Only root can give links away.
+        return;
+    }
+    let all = tempfile::tempdir().unwrap();
+    let [shared, own] = ["shared", "own"].map(|name| all.path().join(name));
+    for folder in [&shared, &own] {
+        fs::create_dir(folder).unwrap();
+    }
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+    let kept = own.join("a.txt");
+    let [to_file, to_folder] = ["file", "folder"].map(|name| shared.join(name));
+    symlink(&kept, &to_file).unwrap();
+    symlink("../own", &to_folder).unwrap();
+    let files = [
+        to_file.clone(),
+        to_folder.join("a.txt"),
+        to_folder.join("new.txt"),
+        shared.join("b.txt"),
+    ];
+    fs::write(&kept, "0").unwrap();
+    for file in &files {
+        replace(file, b"1", Access::Kept).unwrap();
+        assert!(replace_if(file, b"2", Access::Kept, |_| Ok(true)).unwrap());
+        assert_eq!(fs::read(file).unwrap(), b"2");
+    }
+    for link in [&to_file, &to_folder] {
+        lchown(link, Some(54_321), None).unwrap();
+        assert!(fs::symlink_metadata(link).unwrap().is_symlink());
+    }
+    fs::remove_file(own.join("new.txt")).unwrap();
+    for file in &files[..3] {
+        for done in [
+            replace(file, b"3", Access::Kept),
+            replace_if(file, b"3", Access::Kept, |_| Ok(true)).map(drop),
+            remove_if(file, |_| Ok(true)).map(drop),
+        ] {
+            let error = done.unwrap_err().to_string();
+            assert!(error.contains("is another user's (uid 54321)"), "{error}");
+        }
+    }
+    assert_eq!(fs::read(&kept).unwrap(), b"2");
+    assert_eq!(fs::read_dir(&own).unwrap().count(), 1);
+    replace(&files[3], b"3", Access::Kept).unwrap();
+}
+
 /// A link may lead to a device, which would be gone for the whole system.
 #[cfg(unix)]
 #[test]
