@@ -48,6 +48,9 @@ pub enum SecretSource {
         /// The folder that it works in: never that of whoever started the host, which may be a
         /// project that nobody trusts.
         folder: PathBuf,
+        /// Whether it gets of the host's environment only what every child gets: a project has named
+        /// it.
+        is_confined: bool,
     },
     /// The user's own store of secrets, by name there.
     Keyring(String),
@@ -142,14 +145,33 @@ impl HttpSecret {
     /// Returns the file that the host looks its text up in, to say where it is read.
     #[must_use]
     pub fn file_mut(&mut self) -> Option<&mut SecretFile> {
-        let source = match &mut self.source {
-            SecretSource::Login(login) => login.client_secret.as_mut()?,
-            source => source,
-        };
-        let SecretSource::File(file) = source else {
+        let SecretSource::File(file) = self.looked_up_mut()? else {
             return None;
         };
         Some(file)
+    }
+
+    /// Has a program that says the text get of the host's environment only what every child gets, but for
+    /// the one that reads a reference of 1Password's and nothing else.
+    pub fn confine(&mut self) {
+        if let Some(SecretSource::Command {
+            program,
+            arguments,
+            is_confined,
+            ..
+        }) = self.looked_up_mut()
+        {
+            let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+            let is_reference = matches!(arguments[..], ["read", "--no-newline", _]);
+            *is_confined = program != "op" || !is_reference;
+        }
+    }
+
+    fn looked_up_mut(&mut self) -> Option<&mut SecretSource> {
+        match &mut self.source {
+            SecretSource::Login(login) => login.client_secret.as_mut(),
+            source => Some(source),
+        }
     }
 
     /// Returns the environment variable that the plugin sees for it, where there is one.

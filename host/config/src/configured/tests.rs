@@ -13,7 +13,7 @@ mod users_tables;
 use std::time::Duration;
 
 use dormouse_launch::{HttpTransport, Launch};
-use dormouse_policy::Limits;
+use dormouse_policy::{Limits, SecretSource};
 use dormouse_wit::Instance;
 
 use super::*;
@@ -176,6 +176,40 @@ fn trusted_in_home(home: &Path, files: &[(&str, &str)], own: &str) -> Configured
     let review = all.review(&project).unwrap();
     trust.grant(&project, &review.content).unwrap();
     Configured::new(own, Some(&around), &trust)
+}
+
+/// The host's token is among the variables, and keys of its user.
+#[test]
+fn programs_that_say_a_secret_are_confined_where_a_project_has_named_them() {
+    let home = tempfile::tempdir().unwrap();
+    let server = |name: &str| {
+        format!(
+            "[servers.{name}]\ncomponent = \"a.wasm\"\ngrants.http = [\"https://a.example\"]\n\
+             [servers.{name}.secrets]\n\
+             run = {{ command = [\"op\", \"run\", \"--\", \"env\"], hosts = [\"https://a.example\"], header = \"A\" }}\n\
+             one = {{ op = \"op://a/b/c\", hosts = [\"https://a.example\"], header = \"B\" }}\n"
+        )
+    };
+    let all = trusted_in_home(
+        home.path(),
+        &[("project/dormouse.toml", &server("theirs"))],
+        &server("mine"),
+    );
+    let is_confined = |server: &str, secret: &str| {
+        let mut secrets = all.servers[server].secrets.iter();
+        let secret = secrets.find(|one| one.name == secret).unwrap();
+        matches!(
+            secret.source,
+            SecretSource::Command {
+                is_confined: true,
+                ..
+            }
+        )
+    };
+    assert!(is_confined("theirs", "run"));
+    for (server, secret) in [("theirs", "one"), ("mine", "run"), ("mine", "one")] {
+        assert!(!is_confined(server, secret), "{server} {secret}");
+    }
 }
 
 /// What a user names as their configuration is theirs, also where it lies in a repository.

@@ -206,6 +206,7 @@ impl DocumentReader<'_> {
             program: "op".to_owned(),
             arguments: arguments.map(str::to_owned).to_vec(),
             folder: self.file.parent().unwrap_or(Path::new("")).to_owned(),
+            is_confined: false,
         })
     }
 
@@ -234,6 +235,7 @@ impl DocumentReader<'_> {
             program: program?,
             arguments: arguments.to_vec(),
             folder: folder.to_owned(),
+            is_confined: false,
         })
     }
 

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use dormouse_files::regular::open_regular_file;
-use dormouse_launch::Secret;
+use dormouse_launch::{Secret, environment};
 use dormouse_policy::{SecretFile, SecretSource};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
@@ -76,8 +76,10 @@ pub(super) async fn text_of(source: &SecretSource) -> Result<Secret, SecretFault
             program,
             arguments,
             folder,
+            is_confined,
         } => {
-            let ran = output_within(program, arguments, folder, COMMAND_TIME).await;
+            let mut command = command(program, arguments, folder, *is_confined);
+            let ran = output_within(&mut command, COMMAND_TIME).await;
             let hint = "run it yourself: it has to print the secret, and nothing else";
             ran.map_err(|why| wrong(&why, hint))?
         }
@@ -141,20 +143,24 @@ fn check_readers(_: &Metadata) -> Result<(), String> {
     Ok(())
 }
 
-async fn output_within(
-    program: &str,
-    arguments: &[String],
-    folder: &Path,
-    time: Duration,
-) -> Result<Vec<u8>, String> {
-    let in_time = timeout(time, output(program, arguments, folder)).await;
+/// Returns the command of a program, which gets nothing of Dormouse's own environment, and only what
+/// every child gets where it is confined.
+fn command(program: &str, arguments: &[String], folder: &Path, is_confined: bool) -> Command {
+    let all = ["*".to_owned()];
+    let named: &[String] = if is_confined { &[] } else { &all };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    command.env_clear().envs(environment::passed_on(named));
+    command
+}
+
+async fn output_within(command: &mut Command, time: Duration) -> Result<Vec<u8>, String> {
+    let in_time = timeout(time, output(command)).await;
     in_time.unwrap_or_else(|_| Err(format!("has not ended within {} seconds", time.as_secs())))
 }
 
 /// Returns what a program prints. What it says of errors may be a secret, and is not repeated.
-async fn output(program: &str, arguments: &[String], folder: &Path) -> Result<Vec<u8>, String> {
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder);
+async fn output(command: &mut Command) -> Result<Vec<u8>, String> {
     command.kill_on_drop(true);
     command.stdin(Stdio::null()).stderr(Stdio::null());
     let started = command.stdout(Stdio::piped()).spawn();

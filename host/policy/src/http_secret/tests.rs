@@ -139,6 +139,7 @@ fn a_source_is_named_without_what_a_command_is_given() {
         program: "pass".to_owned(),
         arguments: vec!["--key=hush".to_owned()],
         folder: "/".into(),
+        is_confined: false,
     };
     for (source, words) in [
         (

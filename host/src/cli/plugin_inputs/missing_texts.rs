@@ -84,6 +84,7 @@ mod tests {
             program: "touch".to_owned(),
             arguments: vec![marker.to_string_lossy().into_owned()],
             folder: folder.path().to_owned(),
+            is_confined: false,
         };
         assert_eq!(missing(command), None);
         assert!(!marker.exists());

@@ -34,6 +34,7 @@ own = { command = ["./bin/key"], hosts = ["gitlab.com"], placeholder = "OTHER", 
         program: words[0].to_owned(),
         arguments: words[1..].iter().map(|&word| word.to_owned()).collect(),
         folder: "/etc/dm".into(),
+        is_confined: false,
     };
     let expected = [
         (

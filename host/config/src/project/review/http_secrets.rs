@@ -56,6 +56,7 @@ fn source(from: &SecretSource, real_paths: &BTreeMap<PathBuf, PathBuf>) -> Strin
             program,
             arguments,
             folder,
+            ..
         } => {
             let words = std::iter::once(program).chain(arguments);
             let words: Vec<String> = words.map(shell_word).collect();

@@ -101,6 +101,7 @@ async fn a_command_says_a_secret_and_nothing_of_its_own_errors() {
             program: program.to_owned(),
             arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
             folder: "/".into(),
+            is_confined: false,
         })
     };
     assert_eq!(run("printf", &["s3cret\\n"]).await, Ok("s3cret".to_owned()));
@@ -142,8 +143,27 @@ async fn a_command_says_a_secret_and_nothing_of_its_own_errors() {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn a_projects_command_sees_of_the_environment_what_children_see() {
+    for (is_confined, is_seen) in [(false, true), (true, false)] {
+        let source = SecretSource::Command {
+            program: "env".to_owned(),
+            arguments: Vec::new(),
+            folder: "/".into(),
+            is_confined,
+        };
+        let seen = read(source).await.unwrap();
+        let sees = |name: &str| seen.lines().any(|line| line.starts_with(name));
+        // Whoever runs the tests has that.
+        assert_eq!(sees("CARGO_MANIFEST_DIR="), is_seen);
+        assert!(sees("PATH=") && !sees("DORMOUSE_"));
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn a_command_has_its_time() {
     let time = Duration::from_millis(100);
-    let ran = output_within("sleep", &["600".to_owned()], Path::new("/"), time).await;
+    let mut command = command("sleep", &["600".to_owned()], Path::new("/"), false);
+    let ran = output_within(&mut command, time).await;
     assert_eq!(ran, Err("has not ended within 0 seconds".to_owned()));
 }
