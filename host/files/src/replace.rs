@@ -23,7 +23,7 @@ const PREFIX: &str = ".dormouse-new-";
 const RANDOM: usize = 6;
 
 /// Time after which nobody can still be at work with such a file.
-const ABANDONED: Duration = Duration::from_secs(3600);
+pub const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Replaces the content of a file, which need not exist. Readers see the old or the new content,
 /// never a part of one. A link stays a link: the file behind it is replaced, unless the link is another
@@ -52,9 +52,6 @@ pub fn replace_if(
     is_unchanged: impl Fn(&Path) -> anyhow::Result<bool>,
 ) -> anyhow::Result<bool> {
     let (temporary, target) = prepare(file, bytes, access)?;
-    if let Some(folder) = target.parent() {
-        sweep(folder, &suffix(&target), ABANDONED);
-    }
     if !is_unchanged(&target)? {
         return Ok(false);
     }
@@ -123,6 +120,7 @@ fn prepare(file: &Path, bytes: &[u8], access: Access) -> anyhow::Result<(NamedTe
     let target = target(file)?;
     let folder = target.parent().context("it is in no folder")?;
     make_folder(folder)?;
+    sweep_beside(&target, ABANDONED);
     // For its user alone, until more is said.
     let mut temporary = tempfile::Builder::new()
         .prefix(PREFIX)
@@ -166,8 +164,14 @@ fn suffix(file: &Path) -> String {
     })
 }
 
-/// Removes what was made beside files with an extension by processes that were killed, if it is
-/// older than that: it may have secrets in it.
+/// Removes what was made beside a file, and others with its extension, by processes that were killed, if
+/// it is older than that ([`ABANDONED`] where others may be at work there): it may have secrets in it.
+pub fn sweep_beside(file: &Path, older_than: Duration) {
+    if let Some(folder) = file.parent() {
+        sweep(folder, &suffix(file), older_than);
+    }
+}
+
 #[cfg(unix)]
 fn sweep(folder: &Path, suffix: &str, older_than: Duration) {
     use std::os::unix::fs::MetadataExt as _;
@@ -231,7 +235,7 @@ pub fn remove_if(
         return Ok(false);
     }
     let folder = real.parent().context("it is in no folder")?;
-    sweep(folder, &suffix(&real), ABANDONED);
+    sweep_beside(&real, ABANDONED);
     let aside = tempfile::Builder::new()
         .prefix(PREFIX)
         .rand_bytes(RANDOM)

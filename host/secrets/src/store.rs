@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dormouse_files::paths;
+use dormouse_files::replace::sweep_beside;
 use dormouse_launch::Secret;
 
 use crate::error::{SecretStoreError, StoredSecretError};
@@ -108,7 +109,7 @@ impl SecretStore {
     /// still is there.
     pub fn remove(&self, name: &str) -> Result<bool, SecretStoreError> {
         let secret = self.secret(name)?;
-        if !self.contains(name)? {
+        if !self.folder().exists() {
             return Ok(false);
         }
         let _lock = self.lock()?;
@@ -172,7 +173,7 @@ impl SecretStore {
     }
 
     /// Waits until no other process changes the store, and keeps others from it until the file that
-    /// this returns is dropped.
+    /// this returns is dropped. What processes that were killed have left there is removed.
     fn lock(&self) -> Result<File, SecretStoreError> {
         let folder = self.folder();
         let open = || -> std::io::Result<File> {
@@ -184,7 +185,11 @@ impl SecretStore {
         let end = Instant::now() + LOCK_TIMEOUT;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(file),
+                Ok(()) => {
+                    // Nobody else is at work there.
+                    sweep_beside(&self.file(""), Duration::ZERO);
+                    return Ok(file);
+                }
                 Err(TryLockError::WouldBlock) if Instant::now() < end => {
                     std::thread::sleep(RETRY);
                 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dormouse_files::paths;
+use dormouse_files::replace::{ABANDONED, sweep_beside};
 use dormouse_launch::Secret;
 
 use crate::age_identity::AgeIdentity;
@@ -154,6 +155,7 @@ impl StoredSecret {
             what: "removed",
             why: error.to_string(),
         })?;
+        sweep_beside(&self.file, ABANDONED);
         Ok(true)
     }
 

@@ -61,6 +61,28 @@ fn a_secret_is_kept_changed_listed_and_removed() {
     assert_eq!(text(&store, "Token").as_deref(), Some("another"));
 }
 
+/// `secret set` that is killed leaves the text, encrypted with the key that is beside it.
+#[cfg(unix)]
+#[test]
+fn what_killed_processes_have_left_is_gone_after_the_next_change() {
+    let (_folder, store) = store();
+    set(&store, "token", TEXT);
+    let left = store.folder().join(".dormouse-new-aB3dE6.json");
+    let changes: [&dyn Fn(); 3] = [
+        &|| set(&store, "other", "new"),
+        &|| assert!(!store.remove("none").unwrap()),
+        &|| assert!(store.remove("token").unwrap()),
+    ];
+    for change in changes {
+        fs::copy(store.file("other"), &left)
+            .or_else(|_| fs::copy(store.file("token"), &left))
+            .unwrap();
+        change();
+        assert!(!left.exists());
+    }
+    assert_eq!(text(&store, "other").as_deref(), Some("new"));
+}
+
 #[test]
 fn no_file_has_its_text_and_nobody_else_reads_them() {
     let (_folder, store) = store();
