@@ -12,7 +12,7 @@ use dormouse_text::visible::visible_path;
 use serde_json::value::RawValue;
 
 use super::record::told_without_folder;
-use super::{Pending, PendingItem, Store, counts};
+use super::{Pending, PendingItem, Record, Store, counts};
 
 /// Most texts that are remembered of one upstream.
 const MAX_TEXTS: usize = 10_000;
@@ -43,8 +43,6 @@ impl Store {
     /// replace.
     pub(super) fn note_approved(&self, of: &Fingerprint, approved: &Pending) -> anyhow::Result<()> {
         let file = self.approved_file(of);
-        let _lock = self.lock_files()?;
-        let mut hashes = read(&file);
         let hash_of = |item: &PendingItem, object: &RawValue| hash(item, object, of.folder());
         // What other kinds of clients are offered stands beside what it is compared with.
         let replaced = approved.iter().filter(|item| item.replaces);
@@ -52,6 +50,9 @@ impl Store {
         let approved = approved.iter().filter_map(|item| hash_of(item, &item.is));
         let approved: Vec<String> = approved.collect();
         let gone: BTreeSet<String> = replaced.chain(approved.iter().cloned()).collect();
+        // Hashes take time, for which nobody has to wait.
+        let _lock = self.lock_files()?;
+        let mut hashes = read(&file);
         hashes.retain(|known| !gone.contains(known));
         hashes.extend(approved);
         let old = hashes.len().saturating_sub(MAX_TEXTS);
@@ -61,14 +62,17 @@ impl Store {
         replace(&file, text.as_bytes(), Access::Private).with_context(cannot)
     }
 
-    /// Returns the items of `pending` that a user has approved in any folder.
-    pub(super) fn approved_of(&self, of: &Fingerprint, pending: &Pending) -> Vec<PendingItem> {
+    /// Returns the pending items of a record that a user has approved in any folder.
+    pub(super) fn approved_of(&self, of: &Fingerprint, record: &Record) -> Vec<PendingItem> {
         let hashes: BTreeSet<String> = read(&self.approved_file(of)).into_iter().collect();
-        let is_approved = |item: &&PendingItem| {
-            !hashes.is_empty()
-                && hash(item, &item.is, of.folder()).is_some_and(|hash| hashes.contains(&hash))
+        if hashes.is_empty() {
+            return Vec::new();
+        }
+        let is_approved = |item: &PendingItem| {
+            hash(item, &item.is, of.folder()).is_some_and(|hash| hashes.contains(&hash))
         };
-        pending.iter().filter(is_approved).cloned().collect()
+        let Pending(pending) = record.pending();
+        pending.into_iter().filter(is_approved).collect()
     }
 }
 

@@ -43,11 +43,8 @@ impl Store {
                 own
             }
         };
-        let pending = record.pending();
-        if !pending.is_empty() {
-            for item in self.approved_of(of, &pending) {
-                record.accept(&item);
-            }
+        for item in self.approved_of(of, &record) {
+            record.accept(&item);
         }
         Ok(Some(record))
     }

@@ -9,6 +9,7 @@ mod gone;
 mod growth;
 mod hints;
 mod kinds_of_clients;
+mod long_learning;
 mod unshown;
 
 use dormouse_launch::{Launch, Stdio};

@@ -4,13 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dormouse_catalog::{What, shown};
-use dormouse_jsonrpc::{Object, member};
+use dormouse_jsonrpc::member;
 use dormouse_upstream::Offered;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::canonical::canonical;
+use super::told_form::{self, ToldForm};
+
+#[cfg(test)]
+thread_local! {
+    /// Number of objects that were brought into the form in which they are shown, by this thread.
+    pub(in super::super) static SHOWN: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
 
 /// Kind of a text by an upstream that models are told only as the user knows it. The content of a
 /// resource is data, and not of any kind.
@@ -31,15 +38,28 @@ impl Gated {
     pub(in super::super) const ALL: [Self; 4] =
         [Self::Tool, Self::Prompt, Self::Template, Self::Instructions];
 
-    /// Returns an object as models are told it, in canonical form; none if it cannot be shown.
-    pub(in super::super) fn told(self, name: &str, object: &RawValue) -> Option<String> {
+    /// Returns an object as models are shown it, if it can be. Instructions are a text, and any can.
+    pub(super) fn shown(self, name: &str, object: &RawValue) -> Option<Box<RawValue>> {
+        #[cfg(test)]
+        SHOWN.set(SHOWN.get() + 1);
         let what = match self {
             Self::Tool => What::Tool,
             Self::Prompt => What::Prompt,
             Self::Template => What::Template,
-            Self::Instructions => return canonical(object.get()),
+            Self::Instructions => return Some(object.to_owned()),
         };
-        canonical(shown(what, name, object)?.get())
+        shown(what, name, object)
+    }
+
+    /// Returns an object as models are told it, in canonical form; none if it cannot be shown. It is
+    /// made anew each time: [`ToldForm`] compares objects.
+    pub(in super::super) fn told(self, name: &str, object: &RawValue) -> Option<String> {
+        canonical(self.shown(name, object)?.get())
+    }
+
+    /// Checks whether models can be told an object at all.
+    pub(in super::super) fn is_told(self, name: &str, object: &RawValue) -> bool {
+        told_form::is_told(self, name, object)
     }
 
     /// Checks whether two objects tell a model the same. Members that MCP does not define are not
@@ -48,16 +68,10 @@ impl Gated {
         if one.get() == other.get() {
             return true;
         }
-        let (Some(one), Some(other)) = (self.told(name, one), self.told(name, other)) else {
-            return false;
-        };
-        let in_newest_era =
-            |one: &str, other: &str| match (in_newest_era(one), in_newest_era(other)) {
-                // As texts: numbers of values have fewer digits than those that models are told.
-                (Some(one), Some(other)) => one == other,
-                _ => false,
-            };
-        one == other || self == Self::Tool && in_newest_era(&one, &other)
+        let form = |object| ToldForm::of(self, name, object);
+        form(one)
+            .zip(form(other))
+            .is_some_and(|(one, other)| one.tells_the_same(other))
     }
 
     /// Returns the objects of this kind that an upstream offers, and the member with their names;
@@ -167,19 +181,6 @@ pub(in super::super) fn keyed<'a>(
 pub(in super::super) fn key(object: &RawValue, member: &str) -> Option<String> {
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(object.get()).ok()?;
     serde_json::from_str(members.get(member)?.get()).ok()
-}
-
-/// Returns a tool in the form of the newest era: its text without the output schema, and that
-/// schema. In earlier eras a result has to be an object, so some SDKs wrap any other result in one,
-/// `{"result": …}`, and declare that in the output schema. The user need not approve a tool again
-/// because its server was asked in another era.
-fn in_newest_era(tool: &str) -> Option<(String, String)> {
-    let mut tool = Object::read(tool).ok()?;
-    let schema = tool.get("outputSchema")?.to_owned();
-    let read: Value = serde_json::from_str(&schema).ok()?;
-    let bare = bare_output_schema(&schema, &read).map(str::to_owned);
-    tool.remove("outputSchema");
-    Some((tool.into_text().into_owned(), bare.unwrap_or(schema)))
 }
 
 /// Returns the text of the schema that an output schema wraps in an object; none if it wraps none.

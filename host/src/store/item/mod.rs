@@ -6,6 +6,7 @@ mod frozen;
 mod gated;
 mod pending;
 mod same_schema;
+mod told_form;
 mod treatment;
 mod visibility;
 
@@ -13,8 +14,13 @@ pub(super) use canonical::canonical;
 pub(super) use frozen::{caution_of, has_same_caution, most_cautious};
 pub(crate) use frozen::{frozen_tool, takes_other_arguments};
 pub use gated::Gated;
+#[cfg(test)]
+pub(super) use gated::SHOWN;
 pub(super) use gated::{key, keyed};
 pub use pending::{Pending, PendingItem, Selection};
+#[cfg(test)]
+pub(super) use told_form::forget_all;
+pub(super) use told_form::{ToldForm, note_shown};
 pub(super) use treatment::Novelty;
 pub use treatment::Treatment;
 pub(crate) use visibility::{is_for_models, is_for_pages};

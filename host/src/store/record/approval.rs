@@ -28,7 +28,7 @@ impl Record {
                 }
                 let since = unseen.since.get(&name).copied();
                 // What nobody is shown, nobody knows: it is not what anything is compared with.
-                let is_told = |object: &&RawValue| kind.told(&name, object).is_some();
+                let is_told = |object: &&RawValue| kind.is_told(&name, object);
                 let was = changed.filter(is_told).map(ToOwned::to_owned);
                 let known = changed.or_else(|| (!is_new).then_some(&*is));
                 let known = known.filter(is_told);
@@ -56,7 +56,7 @@ impl Record {
                     unseen.known_elsewhere.contains(&name) || changed.is_some() && was.is_none();
                 let own = waits.then(|| (was.clone(), is.clone(), BTreeSet::new(), true));
                 for (was, is, of_others, replaces) in own.into_iter().chain(others) {
-                    if kind.told(&name, &is).is_some() {
+                    if kind.is_told(&name, &is) {
                         pending.push(PendingItem {
                             kind: *kind,
                             since,
@@ -165,13 +165,18 @@ impl Record {
             None => (current, None),
         };
         // All are shown one tool, which has to be as careful as each of them needs it.
-        let mut others = now.into_iter().chain(self.cautions(name)).peekable();
+        let others = now.into_iter().chain(self.cautions(name));
+        let others = others.filter(|_| kind == Gated::Tool);
+        let careful = others.fold(approved.to_owned(), |careful, other| {
+            frozen_tool(&careful, other)
+        });
         // What cannot be shown does not become what can be by what it loses.
-        let is_careful =
-            kind == Gated::Tool && others.peek().is_some() && kind.told(name, approved).is_some();
-        let others = others.filter(|_| is_careful);
-        let approved = approved.to_owned();
-        Some(others.fold(approved, |approved, other| frozen_tool(&approved, other)))
+        let is_kept = careful.get() == approved.get() || !kind.is_told(name, approved);
+        Some(if is_kept {
+            approved.to_owned()
+        } else {
+            careful
+        })
     }
 
     /// Returns the items that its user has approved, as they have approved them, even if they are
@@ -186,7 +191,7 @@ impl Record {
             let changed = unseen.into_iter().flat_map(|unseen| unseen.changed.clone());
             // What cannot be shown, nobody has approved.
             let approved = offered.chain(changed);
-            let approved = approved.filter(move |(name, object)| kind.told(name, object).is_some());
+            let approved = approved.filter(move |(name, object)| kind.is_told(name, object));
             approved.map(move |(name, object)| ((kind, name), object))
         });
         all.collect()

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Record;
-use crate::store::item::{Gated, Pending, key, keyed};
+use crate::store::item::{Gated, Pending, key, keyed, note_shown};
 
 /// Knowledge of an upstream, ready to be shown.
 #[derive(Debug, Clone)]
@@ -145,6 +145,7 @@ impl Record {
 
     pub(in super::super) fn into_known(self) -> serde_json::Result<KnownUpstream> {
         let mut listing = Listing::new(self.declaration(), Provenance::Section)?;
+        self.note_listed(&listing);
         listing.odd.extend(self.repeated());
         let instructions = Gated::Instructions.of(&self.offered).into_iter().next();
         let instructions = instructions
@@ -166,6 +167,26 @@ impl Record {
             server_info: self.offered.server_info,
             instructions,
         })
+    }
+
+    /// Remembers of changed items that they can be shown as they were, where they are listed like
+    /// that: they need not be judged once more to tell what is pending.
+    fn note_listed(&self, listing: &Listing) {
+        for (kind, unseen) in self.unseen.iter().filter(|(_, of)| !of.changed.is_empty()) {
+            let tools = listing.tools.iter().filter(|_| *kind == Gated::Tool);
+            let items = match kind {
+                Gated::Prompt => &listing.prompts[..],
+                Gated::Template => &listing.templates[..],
+                Gated::Tool | Gated::Instructions => &[],
+            };
+            let tools = tools.map(|tool| (&tool.name, &tool.tool));
+            for (name, object) in tools.chain(items.iter().map(|item| (&item.key, &item.object))) {
+                let was = unseen.changed.get(name);
+                if was.is_some_and(|was| was.get() == object.get()) {
+                    note_shown(*kind, name, object);
+                }
+            }
+        }
     }
 
     /// Checks whether there are items other than tools that the client which was asked for last is

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::known_elsewhere::KnownElsewhere;
 use super::{OfferedChanges, Rules, seconds_now};
-use crate::store::item::{Gated, Novelty, Treatment};
+use crate::store::item::{Gated, Novelty, ToldForm, Treatment};
 
 /// Most memory for the remembered items of one kind that are gone, in bytes.
 const MAX_GONE_BYTES: usize = 8 << 20;
@@ -107,7 +107,7 @@ impl Unseen {
         let mut before = BTreeSet::new();
         // What could not be shown, nobody has seen.
         let shown = change.before.into_iter();
-        for (name, object) in shown.filter(|(name, object)| kind.told(name, object).is_some()) {
+        for (name, object) in shown.filter(|(name, object)| kind.is_told(name, object)) {
             before.insert(name.clone());
             if !unseen.contains(&name) {
                 seen.entry(name).or_insert(object);
@@ -118,7 +118,7 @@ impl Unseen {
         for (name, object) in change.now {
             gone.remove(&name);
             now.insert(name.clone());
-            let is_shown = kind.told(&name, &object).is_some();
+            let is_shown = kind.is_told(&name, &object);
             if kind == Gated::Tool && is_shown && !before.contains(&name) {
                 news.added.push(name.clone());
             }
@@ -269,13 +269,13 @@ impl Unseen {
                 others.remove(clients.now);
             }
             // Servers write the same in another order in each era: agents read it as before.
-            let is_rewritten = current.get() != object.get()
-                && kind.told(name, current) == kind.told(name, object);
+            let form = |object| ToldForm::of(kind, name, object);
+            let is_rewritten = current.get() != object.get() && form(current) == form(object);
             return is_rewritten.then(|| current.to_owned());
         }
         let approved = self.changed.get(name).map_or(current, |known| known);
         let approved = approved.to_owned();
-        if kind.told(name, &approved).is_none() {
+        if !kind.is_told(name, &approved) {
             // What could not be shown, nobody has approved, but what these clients were offered
             // before it.
             self.wait_for_others(name, current, clients);
