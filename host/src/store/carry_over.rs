@@ -4,7 +4,8 @@ use anyhow::Context as _;
 use dormouse_config::Fingerprint;
 use dormouse_text::visible::visible_path;
 
-use super::{Store, write};
+use super::Store;
+use super::record_edit::write;
 
 impl Store {
     /// Copies the record of an upstream for the same one under another spelling of its

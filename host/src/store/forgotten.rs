@@ -52,7 +52,8 @@ impl Store {
         }
     }
 
-    fn mark(&self, of: &Fingerprint) -> PathBuf {
+    /// Returns the file that marks an upstream as forgotten.
+    pub(super) fn mark(&self, of: &Fingerprint) -> PathBuf {
         self.folder.join(format!("{}.forgotten", of.file_stem()))
     }
 }

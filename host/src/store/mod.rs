@@ -12,19 +12,18 @@ mod forgotten;
 pub(crate) mod fuzz;
 mod item;
 mod record;
+mod record_edit;
 mod trust;
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use dormouse_catalog::{Listing, Stamp};
 use dormouse_config::{ChangePolicy, Fingerprint};
+use dormouse_files::ownership;
 use dormouse_files::regular::read_regular_file;
-use dormouse_files::replace::{Access, replace};
-use dormouse_files::{ownership, paths};
 use dormouse_text::visible::visible_path;
 use dormouse_upstream::Offered;
 use parking_lot::Mutex;
@@ -37,6 +36,7 @@ pub(crate) use item::{frozen_tool, is_for_models, is_for_pages, takes_other_argu
 use record::Rules;
 pub(crate) use record::is_other_version;
 pub use record::{Asker, Damaged, ItemChanged, KnownUpstream, OfferedChanges, Record};
+use record_edit::Recorded;
 pub use trust::Trust;
 
 /// Largest record that is read or written, in bytes.
@@ -136,7 +136,7 @@ impl Store {
             fronted: seen.is_some(),
             asker,
         };
-        let learnt = self.edit(of, |record| {
+        let learn = |record: Recorded| {
             let mut record = match record {
                 Recorded::Readable(record) => *record,
                 Recorded::Missing => Record::of_seen(seen),
@@ -147,9 +147,13 @@ impl Store {
             let known_elsewhere = is_asked.then(|| self.known_elsewhere(of)).flatten();
             let news = record.update(offered.clone(), rules, known_elsewhere.as_ref());
             Ok((record, news))
-        });
+        };
+        let turn = self.take_turn(of);
+        let learnt = turn.and_then(|_turn| self.edit(of, learn));
         let Err(error) = learnt else {
             self.clear_marks(of);
+            // Here nobody waits for it but who has asked this upstream.
+            let _ = self.known(of);
             return learnt;
         };
         // Where it offers what it did, nothing is lost.
@@ -244,57 +248,6 @@ impl Store {
         })
     }
 
-    /// Changes a record under a lock that holds for all processes. Nothing is written where the
-    /// change fails. A copy of a damaged file is kept beside the record that replaces it.
-    fn edit<T>(
-        &self,
-        of: &Fingerprint,
-        change: impl FnOnce(Recorded) -> anyhow::Result<(Record, T)>,
-    ) -> anyhow::Result<T> {
-        let _lock = self.lock_files()?;
-        let file = self.file(of);
-        let recorded = match self.read(of) {
-            Ok(Some(record)) => Recorded::Readable(Box::new(record)),
-            Ok(None) => Recorded::Missing,
-            Err(error) => match error.downcast_ref::<Damaged>() {
-                Some(Damaged::Unreadable(_) | Damaged::NotKept) => Recorded::Damaged,
-                // What cannot be read at the moment, or was written by a later Dormouse, is
-                // not replaced: what its user has seen is in it.
-                Some(Damaged::Newer(_)) | None => return Err(error),
-            },
-        };
-        // What is known anywhere stays as it is.
-        let is_damaged = matches!(recorded, Recorded::Damaged) && file.exists();
-        let (record, outcome) = change(recorded)?;
-        let (of, record) = self.kept(of, record);
-        let file = self.file(&of);
-        if is_damaged {
-            let kept = file.with_extension("json.damaged");
-            read_regular_file(&file, MAX_RECORD_BYTES)
-                .map_err(anyhow::Error::from)
-                .and_then(|bytes| replace(&kept, &bytes.unwrap_or_default(), Access::Private))
-                .with_context(|| format!("`{}` cannot be written", visible_path(&kept)))?;
-        }
-        write(&file, &record)
-            .with_context(|| format!("`{}` cannot be written", visible_path(&file)))?;
-        Ok(outcome)
-    }
-
-    /// Takes the lock that excludes all other processes from changing files of the store.
-    fn lock_files(&self) -> anyhow::Result<File> {
-        let shown = visible_path(&self.folder);
-        // Dormouse's data folder first: nobody else has any business in there.
-        let folders = self
-            .folder
-            .parent()
-            .into_iter()
-            .chain([self.folder.as_path()]);
-        for folder in folders {
-            paths::make_private(folder).with_context(|| format!("`{shown}` cannot be made"))?;
-        }
-        paths::lock(&self.folder.join("lock"))
-    }
-
     /// Returns the file of an upstream's record.
     #[must_use]
     pub fn file(&self, of: &Fingerprint) -> PathBuf {
@@ -306,30 +259,6 @@ impl Store {
 fn counts(file: &Path) -> bool {
     let data = file.ancestors().nth(2).unwrap_or(file);
     ownership::counts(file, data)
-}
-
-/// Record of an upstream on disk, before a change.
-enum Recorded {
-    /// No record: the upstream is new.
-    Missing,
-    /// A record that cannot be read: the upstream is known, but what its user has seen of it is
-    /// not.
-    Damaged,
-    /// A record that can be read.
-    Readable(Box<Record>),
-}
-
-/// Writes a record, if it can be read back: otherwise what its user has seen would be lost.
-fn write(file: &Path, record: &Record) -> anyhow::Result<()> {
-    let text = serde_json::to_string(record)?;
-    if text.len() as u64 > MAX_RECORD_BYTES {
-        bail!(
-            "it would have {} bytes, and {MAX_RECORD_BYTES} are allowed",
-            text.len()
-        );
-    }
-    Record::parse(&text).context("it could not be read back")?;
-    replace(file, text.as_bytes(), Access::Private)
 }
 
 #[cfg(test)]

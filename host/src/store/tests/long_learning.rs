@@ -1,9 +1,29 @@
-//! Tests that learning what takes long is not done more often than it has to be.
+//! Tests that learning what takes long is not done more often than it has to be, keeps nobody else
+//! waiting, and loses no change that others make meanwhile.
+
+use std::cell::Cell;
+use std::fs::File;
 
 use dormouse_config::OnChange;
 
 use super::super::item::{SHOWN, ToldForm, forget_all};
+use super::super::record_edit::MAX_ATTEMPTS;
 use super::*;
+
+fn readable(record: Recorded) -> Record {
+    match record {
+        Recorded::Readable(record) => *record,
+        Recorded::Missing | Recorded::Damaged => Record::of_seen(None),
+    }
+}
+
+/// Checks whether nobody has the lock for which all others wait.
+fn is_free(store: &Store) -> bool {
+    let lock = File::options()
+        .write(true)
+        .open(store.folder().join("lock"));
+    lock.unwrap().try_lock().is_ok()
+}
 
 #[test]
 fn the_form_of_an_object_is_worked_out_once() {
@@ -69,4 +89,113 @@ fn what_can_be_shown_has_a_form() {
             assert_eq!(kind.is_told("t", &object), is_told, "{kind} {text}");
         }
     }
+}
+
+#[test]
+fn nobody_waits_while_a_record_is_worked_out() {
+    let (_folder, store, of) = fixture();
+    let ask = ChangePolicy::from(OnChange::Ask);
+    let other = Fingerprint::of(&Launch::Stdio(Stdio {
+        command: "other".to_owned(),
+        ..Stdio::default()
+    }));
+    for text in ["A", "B"] {
+        store
+            .learn(&of, offered(&[("a", text)]), &ask, None)
+            .unwrap();
+    }
+    let edited = store.edit(&of, |record| {
+        assert!(is_free(&store));
+        let learnt = store.learn(&other, offered(&[("a", "A")]), &ask, None);
+        assert_eq!(learnt.unwrap().added, ["a"]);
+        Ok((readable(record), ()))
+    });
+    edited.unwrap();
+    // Nor does its user wait for whoever learns what the same server offers.
+    let _turn = store.take_turn(&of).unwrap();
+    assert_eq!(approve(&store, &of), ["a"]);
+    store.take_note_of_gone(&of).unwrap();
+    assert!(store.forget(&of).unwrap());
+    let learnt = store.learn(&other, offered(&[("b", "B")]), &ask, None);
+    assert_eq!(learnt.unwrap().pending, ["b"]);
+}
+
+#[test]
+fn a_change_that_is_made_meanwhile_is_not_lost() {
+    let (_folder, store, of) = fixture();
+    let ask = ChangePolicy::from(OnChange::Ask);
+    for text in ["A", "B"] {
+        store
+            .learn(&of, offered(&[("a", text)]), &ask, None)
+            .unwrap();
+    }
+    let times = Cell::new(0);
+    let edited = store.edit(&of, |record| {
+        times.set(times.get() + 1);
+        if times.get() == 1 {
+            assert_eq!(approve(&store, &of), ["a"]);
+        }
+        Ok((readable(record), ()))
+    });
+    edited.unwrap();
+    assert_eq!(times.get(), 2);
+    assert_eq!(pending(&store, &of), [""; 0]);
+    assert_eq!(descriptions(&store, &of), ["B"]);
+
+    // Where there is always another one, it is made at last while the others wait.
+    times.set(0);
+    let edited = store.edit(&of, |record| {
+        times.set(times.get() + 1);
+        if is_free(&store) {
+            let text = format!("C{}", times.get());
+            let learnt = store.learn(&of, offered(&[("a", &text)]), &ask, None);
+            learnt.unwrap();
+        }
+        Ok((readable(record), ()))
+    });
+    edited.unwrap();
+    assert_eq!(times.get(), MAX_ATTEMPTS + 1);
+    let known = store.known(&of).unwrap();
+    let last = format!("C{MAX_ATTEMPTS}");
+    let is = known.pending.find(Gated::Tool, "a").unwrap();
+    assert!(is.is.get().contains(&last), "{is:?}");
+    assert!(is_free(&store));
+}
+
+/// Each store has locks of its own, as that of another process has.
+#[test]
+fn of_changes_at_one_time_none_is_lost() {
+    let (folder, store, of) = fixture();
+    let accept = ChangePolicy::from(OnChange::Accept);
+    let rules = Rules {
+        changes: &accept,
+        fronted: false,
+        asker: Asker::Agent,
+    };
+    let add = |store: &Store, name: &str| {
+        store.edit(&of, |record| {
+            let mut record = readable(record);
+            let tools = record.declaration().tools.into_iter();
+            let mut names: Vec<String> = tools.map(|tool| tool.name).collect();
+            names.push(name.to_owned());
+            let tools: Vec<_> = names.iter().map(|name| (name.as_str(), "A")).collect();
+            record.update(offered(&tools), rules, None);
+            Ok((record, ()))
+        })
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (add, folder) = (&add, folder.path().join("servers"));
+            scope.spawn(move || {
+                let store = Store::new(folder);
+                for number in 0..5 {
+                    add(&store, &format!("t{thread}_{number}")).unwrap();
+                }
+            });
+        }
+    });
+    let mut names = names(&store, &of);
+    names.sort_unstable();
+    let expected = (0..4).flat_map(|thread| (0..5).map(move |n| format!("t{thread}_{n}")));
+    assert_eq!(names, expected.collect::<Vec<_>>());
 }
