@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use dormouse_config::edit;
-use dormouse_config::review::shell_word;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant};
 use dormouse_runtime::is_for_internet;
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::{authors_reason, visible_line};
 use dormouse_wit::{GrantRequest, RequestFault};
 use toml_edit::Table;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use blake3::{Hash, Hasher};
-use dormouse_jsonrpc::{MessageLimits, Object};
+use dormouse_jsonrpc::Object;
 use parking_lot::Mutex;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -129,7 +129,7 @@ fn in_newest_era(kind: Gated, told: &str) -> Option<Hash> {
     if kind != Gated::Tool || memchr::memmem::find(told.as_bytes(), SCHEMA.as_bytes()).is_none() {
         return None;
     }
-    let mut tool = Object::parse(told, MessageLimits::default().members).ok()?;
+    let mut tool = Object::read(told).ok()?;
     let schema = tool.get(SCHEMA)?.to_owned();
     // As texts: numbers of values have fewer digits than those that models are told.
     let read: Value = serde_json::from_str(&schema).ok()?;
