@@ -1,5 +1,7 @@
 //! Notifications of a running call, on their way to the agent.
 
+mod left_out_logs;
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -13,12 +15,15 @@ use tokio::time::Instant;
 use crate::mcp::client::client_connection::{ClientConnection, Notification};
 use crate::mcp::client::level::WantedLogs;
 
-/// Most notifications of one call that are sent in a second. Those that come faster wait; of
-/// waiting progress only the newest is kept.
-const PER_SECOND: u32 = 50;
+use left_out_logs::{LOGGER, LeftOutLogs};
 
-/// Most notifications that may wait.
-const WAITING: usize = 64;
+/// Most notifications of one call that are sent in a second, and most memory of these, in bytes.
+/// Those that come faster wait; where many wait, only the newest progress is kept.
+const PER_SECOND: u32 = 500;
+const BYTES_PER_SECOND: usize = 4 << 20;
+
+/// Most notifications that may wait: a tool may tell what it has gathered all at once.
+const WAITING: usize = 1000;
 
 /// Most memory of all waiting notifications, in bytes.
 const MAX_WAITING_BYTES: usize = 1 << 20;
@@ -55,7 +60,8 @@ struct Queue {
     said: Option<f64>,
     /// Progress that was queued for the agent last.
     told: Option<f64>,
-    dropped: u64,
+    /// Logs that found no room, and that the agent was not told of yet.
+    left_out: LeftOutLogs,
     closed: bool,
 }
 
@@ -100,14 +106,27 @@ fn value_bytes(value: &Value) -> usize {
 }
 
 impl Queue {
-    /// Queues a notification, if there is room for it. Logs it once per queue when there is none.
+    /// Queues a notification, if there is room for it.
     fn push(&mut self, note: Note, max_bytes: usize) {
         let bytes = note.bytes();
         if self.notes.len() >= WAITING || self.bytes.saturating_add(bytes) > max_bytes {
-            return self.drop_one();
+            return self.leave_out(&note);
         }
         self.bytes += bytes;
         self.notes.push_back(note);
+    }
+
+    /// Queues a notification that is worth more than the oldest log message.
+    fn push_instead(&mut self, note: Note, max_bytes: usize) {
+        let bytes = note.bytes();
+        while self.notes.len() >= WAITING
+            || self.bytes > 0 && self.bytes.saturating_add(bytes) > max_bytes
+        {
+            if let Some(oldest) = self.pop() {
+                self.leave_out(&oldest);
+            }
+        }
+        self.push(note, max_bytes);
     }
 
     fn pop(&mut self) -> Option<Note> {
@@ -116,13 +135,25 @@ impl Queue {
         Some(note)
     }
 
-    fn drop_one(&mut self) {
-        if self.dropped == 0 {
-            tracing::info!(
-                "log messages come faster than their agent reads them; some are dropped"
-            );
+    /// Counts a log that has no room. Of progress, the newest says all.
+    fn leave_out(&mut self, note: &Note) {
+        if let Note::Log { level, logger, .. } = note {
+            self.left_out.add(level, logger.as_deref());
         }
-        self.dropped += 1;
+    }
+
+    /// Takes the notification that is sent next: what was left out is told after all that waited.
+    fn take(&mut self) -> Option<Note> {
+        self.pop().or_else(|| {
+            let (level, text) = self.left_out.take()?;
+            let logger = Some(LOGGER.to_owned());
+            let data = Value::from(text);
+            Some(Note::Log {
+                level,
+                logger,
+                data,
+            })
+        })
     }
 }
 
@@ -163,22 +194,14 @@ impl Relay {
         queue.notes = earlier.notes;
         queue.said = queue.said.or(earlier.said);
         queue.told = queue.told.or(earlier.told);
-        queue.dropped += earlier.dropped;
+        queue.left_out.add_all(&earlier.left_out);
         drop(queue);
         self.changed.notify_one();
     }
 
     /// Refuses further notifications. Waiting ones are still sent.
     pub(in crate::mcp) fn close(&self) {
-        let mut queue = self.queue.lock();
-        queue.closed = true;
-        if queue.dropped > 0 {
-            tracing::debug!(
-                "{} log messages came too fast for their agent",
-                queue.dropped
-            );
-        }
-        drop(queue);
+        self.queue.lock().closed = true;
         self.changed.notify_one();
     }
 
@@ -186,16 +209,17 @@ impl Relay {
     /// wants progress and there is none for a while, it is told that the call goes on.
     pub(in crate::mcp) async fn run(&self, connection: &dyn ClientConnection) {
         let mut second = Instant::now();
-        let mut sent = 0;
+        let (mut sent, mut sent_bytes) = (0, 0);
         let begun = second;
         let mut progressed = second;
         loop {
             if second.elapsed() >= Duration::from_secs(1) {
                 second = Instant::now();
-                sent = 0;
+                (sent, sent_bytes) = (0, 0);
             }
             // When the call has ended, its answer waits for what is left here.
-            if sent >= PER_SECOND && !self.queue.lock().closed {
+            let is_fast = sent >= PER_SECOND || sent_bytes >= BYTES_PER_SECOND;
+            if is_fast && !self.queue.lock().closed {
                 tokio::select! {
                     () = tokio::time::sleep_until(second + Duration::from_secs(1)) => {}
                     () = self.changed.notified() => {}
@@ -205,6 +229,7 @@ impl Relay {
             match self.next() {
                 NextStep::Note(note) => {
                     sent += 1;
+                    sent_bytes += note.bytes();
                     if matches!(note, Note::Progress { .. }) {
                         progressed = Instant::now();
                     }
@@ -231,7 +256,7 @@ impl Relay {
 
     fn next(&self) -> NextStep {
         let mut queue = self.queue.lock();
-        match queue.pop() {
+        match queue.take() {
             Some(note) => NextStep::Note(note),
             None if queue.closed => NextStep::End,
             None => NextStep::Wait,
@@ -279,15 +304,7 @@ impl Relay {
             let bytes = last.as_ref().map_or(0, Note::bytes);
             queue.bytes = queue.bytes.saturating_sub(bytes);
         }
-        // The newest progress is worth more than the oldest log message.
-        let bytes = note.bytes();
-        while queue.notes.len() >= WAITING
-            || queue.bytes > 0 && queue.bytes.saturating_add(bytes) > self.max_bytes
-        {
-            queue.pop();
-            queue.drop_one();
-        }
-        queue.push(note, self.max_bytes);
+        queue.push_instead(note, self.max_bytes);
         drop(queue);
         self.changed.notify_one();
     }

@@ -99,14 +99,85 @@ fn what_the_host_tells_first_takes_no_progress_from_the_call() {
 fn a_flood_is_bounded_and_keeps_the_newest_progress() {
     let relay = relay(WantedLogs::From(0));
     for i in 0..10_000 {
-        relay.log("info", None, json!(i));
+        relay.log("info", Some("one".into()), json!(i));
     }
     for i in 0..10_000 {
         relay.progress(f64::from(i), None, None);
     }
-    let waiting = waiting(&relay);
+    let mut waiting = waiting(&relay);
+    let left_out = waiting.pop().unwrap();
+    assert!(left_out.contains("of server `one` were"), "{left_out}");
     assert!(waiting.len() <= WAITING, "{}", waiting.len());
     assert!(waiting.last().unwrap().contains("9999.0"), "{waiting:?}");
+}
+
+/// A tool that tells what it has gathered floods nobody.
+#[test]
+fn all_logs_of_a_burst_arrive() {
+    let relay = relay(WantedLogs::From(0));
+    let text = "x".repeat(500);
+    for number in 0..600 {
+        relay.log("info", Some("one".into()), json!([number, text]));
+    }
+    let waiting = waiting(&relay);
+    assert_eq!(waiting.len(), 600);
+    assert!(waiting[599].contains("599"), "{}", waiting[599]);
+}
+
+#[test]
+fn what_is_left_out_is_told_of_each_server_once_with_the_severest_level() {
+    let first = relay(WantedLogs::From(0));
+    let said = |relay: &Relay| -> Vec<_> {
+        let told = waiting(relay).into_iter();
+        told.filter(|told| told.contains("left out")).collect()
+    };
+    for _ in 0..WAITING {
+        first.log("debug", Some("one".into()), json!(1));
+    }
+    first.log("info", Some("one/own".into()), json!(1));
+    first.log("error", Some("one".into()), json!(1));
+    first.log("info", Some("one/other".into()), json!(1));
+    first.log("debug", Some("two".into()), json!(1));
+    // The request that a call goes on with tells it of the time before, too.
+    let later = relay(WantedLogs::From(0));
+    later.follow(&first);
+    later.log("info", Some("two".into()), json!(1));
+    assert_eq!(
+        said(&later),
+        [
+            r#"{"level":"error","logger":"dormouse","data":"3 messages of server `one` were left out: they came too fast"}"#,
+            r#"{"level":"info","logger":"dormouse","data":"2 messages of server `two` were left out: they came too fast"}"#,
+        ]
+    );
+    assert!(said(&first).is_empty());
+    // There is room again.
+    later.log("info", Some("two".into()), json!("more"));
+    assert_eq!(waiting(&later).len(), 1);
+}
+
+/// Other calls share the way to the client.
+#[tokio::test]
+async fn long_logs_are_sent_at_a_pace_by_their_bytes() {
+    let relay = relay(WantedLogs::From(0));
+    let told = Told::default();
+    let begun = Instant::now();
+    let flood = async {
+        for _ in 0..200 {
+            relay.log("info", None, json!("x".repeat(256 << 10)));
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = relay.run(&told) => {}
+        () = flood => {}
+    }
+    let seconds = usize::try_from(begun.elapsed().as_secs()).unwrap() + 1;
+    let sent = told.0.lock().len();
+    assert!(
+        (1..=seconds * (BYTES_PER_SECOND >> 18)).contains(&sent),
+        "{sent}"
+    );
 }
 
 #[test]
@@ -116,7 +187,7 @@ fn what_waits_is_bounded_in_bytes_too() {
     let most = |bytes: usize| assert!(bytes <= MAX_WAITING_BYTES, "{bytes}");
     // A text of 64 KiB that takes a megabyte as a value.
     let nested = || Value::Array(vec![json!([]); 30_000]);
-    for _ in 0..WAITING {
+    for _ in 0..64 {
         relay.log("info", Some("x".repeat(1000)), nested());
         most(bytes(&relay));
     }
@@ -124,7 +195,8 @@ fn what_waits_is_bounded_in_bytes_too() {
         relay.progress(f64::from(at), None, Some("y".repeat(64 << 10)));
         most(bytes(&relay));
     }
-    let waiting = waiting(&relay);
+    let mut waiting = waiting(&relay);
+    assert!(waiting.pop().unwrap().contains("left out"));
     assert!(waiting.last().unwrap().contains("999.0"));
     assert_eq!(bytes(&relay), 0);
 }
