@@ -20,6 +20,7 @@ use reserved::unreserved;
 pub use error::{PAGES_REQUIRED, error_data, error_message};
 pub use mark::message;
 pub use question::SHOWN_PARAMETERS;
+pub use reserved::page_id;
 
 /// Returns a remark of Dormouse's own that has words of a server's in it, for a question that is
 /// marked already: one line in which nothing is hidden and nothing looks like a mark.

@@ -55,6 +55,13 @@ pub trait Listener: Send + Sync {
     /// Tells a log message: `dormouse:plugin/call.log`. The level is MCP's name for it.
     fn log(&self, level: &'static str, logger: Option<String>, data: Value);
 
+    /// Tells that a page is done which the client was asked to open, by its id
+    /// (`notifications/elicitation/complete` of MCP 2025-11-25). Returns whether it is told so here: a
+    /// call that has been answered tells nothing more.
+    fn page_done(&self, _id: &str) -> bool {
+        false
+    }
+
     /// Whether the agent is told logs of this level.
     fn hears(&self, _level: &str) -> bool {
         true

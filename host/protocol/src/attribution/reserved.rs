@@ -11,7 +11,19 @@ const RESERVED: &str = "dormouse";
 /// Returns another id for a page whose own is one of Dormouse's.
 pub(super) fn reserved_id(server: &str, page: &Map<String, Value>) -> Option<String> {
     let id = page.get("elicitationId").and_then(Value::as_str)?;
-    is_reserved(id).then(|| format!("{}/{id}", unreserved(server)))
+    match page_id(server, id) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(other) => Some(other),
+    }
+}
+
+/// Returns the id of a server's page as clients are told it.
+#[must_use]
+pub fn page_id<'a>(server: &str, id: &'a str) -> Cow<'a, str> {
+    match is_reserved(id) {
+        true => Cow::Owned(format!("{}/{id}", unreserved(server))),
+        false => Cow::Borrowed(id),
+    }
 }
 
 pub(super) fn is_reserved(name: &str) -> bool {

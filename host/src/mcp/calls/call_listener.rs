@@ -150,6 +150,10 @@ impl Listener for CallListener {
         }
     }
 
+    fn page_done(&self, id: &str) -> bool {
+        self.relay().is_some_and(|relay| relay.page_done(id))
+    }
+
     fn client(&self) -> ClientKey {
         self.client.clone()
     }

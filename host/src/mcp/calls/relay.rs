@@ -76,6 +76,8 @@ enum Note {
         logger: Option<String>,
         data: Value,
     },
+    /// Page that is done, by its id.
+    PageDone(String),
 }
 
 impl Note {
@@ -86,6 +88,7 @@ impl Note {
             Self::Log { logger, data, .. } => {
                 logger.as_ref().map_or(0, String::len) + value_bytes(data)
             }
+            Self::PageDone(id) => id.len(),
         };
         size_of::<Self>() + content
     }
@@ -276,6 +279,7 @@ impl Relay {
                 logger,
                 data,
             } => Notification::log(level, logger, data),
+            Note::PageDone(id) => Notification::page_done(id),
         })
     }
 
@@ -354,6 +358,17 @@ impl Listener for Relay {
         queue.push(note, self.max_bytes);
         drop(queue);
         self.changed.notify_one();
+    }
+
+    fn page_done(&self, id: &str) -> bool {
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return false;
+        }
+        queue.push_instead(Note::PageDone(id.to_owned()), self.max_bytes);
+        drop(queue);
+        self.changed.notify_one();
+        true
     }
 
     fn level(&self) -> Option<&'static str> {

@@ -79,6 +79,11 @@ impl Notification {
             .with("data", data)
     }
 
+    /// Makes one of a page that is done.
+    pub(in crate::mcp) fn page_done(id: String) -> Self {
+        Self::new("notifications/elicitation/complete").with("elicitationId", id)
+    }
+
     /// Makes one that takes a question back: its answer is not wanted any more.
     pub(in crate::mcp) fn cancelled(question: &RequestId, reason: &str) -> Self {
         Self::new("notifications/cancelled")

@@ -73,6 +73,10 @@ impl Listener for SessionClient {
         }
     }
 
+    fn page_done(&self, id: &str) -> bool {
+        self.relay.page_done(id)
+    }
+
     fn hears(&self, level: &str) -> bool {
         self.level.wanted().take(level)
     }

@@ -179,6 +179,14 @@ impl Callers {
         callers.any(|(_, its)| is_same(its, listener))
     }
 
+    /// Returns the session of a caller, if that has one; none where the listener is no caller's.
+    pub(crate) fn session_of(&self, listener: &Arc<dyn Listener>) -> Option<Option<SessionId>> {
+        let inner = self.inner.lock();
+        let mut callers = inner.listeners.values();
+        let caller = callers.find(|(_, its)| is_same(its, listener));
+        caller.map(|(session, _)| *session)
+    }
+
     /// Removes a session that has ended.
     pub(super) fn leave(&self, session: SessionId) {
         self.inner.lock().sessions.remove(&session);

@@ -1,5 +1,6 @@
 //! Messages between the host and an upstream.
 
+mod asked_pages;
 pub(crate) mod channel;
 pub(crate) mod input_required;
 pub(crate) mod known_roots;

@@ -24,6 +24,7 @@ pub(crate) use requests::SEND_TIMEOUT;
 use open_questions::OpenQuestions;
 use requests::PendingRequests;
 
+use super::asked_pages::AskedPages;
 use super::channel::{Lost, MessageSender, Outgoing, ReceivedMessage};
 use super::large::without_blocking;
 use super::oddity::Oddity;
@@ -61,6 +62,8 @@ pub(crate) struct Peer {
     pub(crate) acknowledged: Notify,
     /// Requests of it that have no answer yet.
     asked: Mutex<OpenQuestions>,
+    /// Pages that it has asked clients to open.
+    pages: Mutex<AskedPages>,
     /// Questions that it has asked before the first call.
     pub(crate) early: Arc<EarlyQuestions>,
     replies: Arc<Semaphore>,
@@ -117,6 +120,7 @@ impl Peer {
             list_changes: ListChanges::default(),
             acknowledged: Notify::new(),
             asked: Mutex::default(),
+            pages: Mutex::default(),
             early: Arc::default(),
             replies: Arc::new(Semaphore::new(REPLIES)),
             room: Arc::new(Semaphore::new(

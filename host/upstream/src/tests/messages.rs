@@ -109,6 +109,47 @@ async fn what_it_says_and_asks_reaches_the_caller_in_both_eras() {
     }
 }
 
+/// Whoever was asked to open a page waits for that. Nobody is told of others' pages.
+#[tokio::test(flavor = "multi_thread")]
+async fn that_a_page_is_done_is_told_to_whom_was_asked_to_open_it() {
+    let odd = odd(&[]);
+    let listener = || RecordingListener::able(&[Capability::ElicitationUrl]);
+    let (client, caller) = (listener(), listener());
+    odd.policy.clients.lock().insert(ONE, client.clone());
+    let page = |id: &str| json!({ "mode": "url", "message": "?", "url": "https://x", "elicitationId": id });
+    let asked = |id: &str, done: &[&str]| json!({ "method": "elicitation/create", "params": page(id), "done": done });
+    // While the call waits, it is the call's; an id of Dormouse's is another one's to the client.
+    for (id, done) in [("a", "a"), ("dormouse-1", "odd/dormouse-1")] {
+        let asked = asked(id, &["b", id, id]);
+        odd.call_as(ONE, caller.clone(), "ask", asked)
+            .await
+            .unwrap();
+        assert_eq!(caller.heard().pop(), Some(json!({ "done": done })));
+    }
+    assert_eq!(caller.heard().len(), 2, "{:?}", caller.heard());
+    assert!(client.heard().is_empty());
+    // When the call has ended, it is its session's.
+    odd.call_as(ONE, listener(), "ask", asked("c", &[]))
+        .await
+        .unwrap();
+    odd.call_as(ONE, caller.clone(), "ask", asked("d", &["c"]))
+        .await
+        .unwrap();
+    assert_eq!(client.heard(), [json!({ "done": "c" })]);
+    // So are pages that have to be opened before a call.
+    let refused = json!({ "elicitations": [page("e")] });
+    let refused = odd.call_as(ONE, caller.clone(), "refuse", refused).await;
+    assert!(refused.is_err());
+    odd.good().await;
+    let done = [caller.heard(), client.heard()].concat();
+    let last = json!({ "done": "e" });
+    assert_eq!(
+        done.iter().filter(|heard| **heard == last).count(),
+        1,
+        "{done:?}"
+    );
+}
+
 /// A client that can be asked something need not know all ways of asking.
 #[tokio::test(flavor = "multi_thread")]
 async fn it_may_ask_only_in_the_ways_that_the_client_knows() {

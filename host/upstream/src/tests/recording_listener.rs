@@ -63,6 +63,11 @@ impl Listener for RecordingListener {
         self.heard.lock().push(heard);
     }
 
+    fn page_done(&self, id: &str) -> bool {
+        self.heard.lock().push(json!({ "done": id }));
+        true
+    }
+
     fn supports(&self, capability: Capability) -> bool {
         self.able.contains(&capability)
     }

@@ -114,9 +114,16 @@ def call(id, params):
                 assert params["requestState"] == "s1"
                 result(id, {"resultType": "complete", **text(json.dumps(given["q"]))})
         else:
-            result(id, text(json.dumps(ask(arguments["method"], arguments["params"]))))
+            answer = ask(arguments["method"], arguments["params"])
+            for done in arguments.get("done", []):
+                send({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+                      "params": {"elicitationId": done}})
+            result(id, text(json.dumps(answer)))
     elif name == "refuse":
-        error(id, -32042, "not today", data={"why": "rain", "rate": 1.5})
+        error(id, -32042, "not today", data={"why": "rain", "rate": 1.5, **arguments})
+        for page in arguments.get("elicitations", []):
+            send({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+                  "params": {"elicitationId": page["elicitationId"]}})
     elif name == "pid":
         if arguments.get("starts"):
             start_child()

@@ -173,6 +173,10 @@ impl Listener for UpstreamListener {
         self.listener.log(level, logger, data);
     }
 
+    fn page_done(&self, id: &str) -> bool {
+        self.listener.page_done(id)
+    }
+
     fn client(&self) -> ClientKey {
         self.listener.client()
     }

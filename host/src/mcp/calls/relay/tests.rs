@@ -202,6 +202,20 @@ fn what_waits_is_bounded_in_bytes_too() {
 }
 
 #[test]
+fn that_a_page_is_done_is_told_until_the_call_is_answered() {
+    let relay = relay(WantedLogs::From(0));
+    for _ in 0..WAITING {
+        relay.log("info", Some("one".into()), json!(1));
+    }
+    assert!(relay.page_done("p1"));
+    relay.close();
+    assert!(!relay.page_done("p2"));
+    let told = waiting(&relay);
+    assert_eq!(told[WAITING - 1], r#"{"elicitationId":"p1"}"#);
+    assert!(told[WAITING].contains("1 message of server `one` was left out"));
+}
+
+#[test]
 fn nobody_hears_what_nobody_asked_for() {
     let silent = Relay::new(None, WantedLogs::Nothing);
     silent.progress(1.0, None, None);

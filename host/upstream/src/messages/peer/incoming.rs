@@ -94,6 +94,9 @@ impl Peer {
                 .map_err(|error| Lost::Broken(error.to_string()).into()),
             (None, Some(error)) => {
                 let refusal = Refusal::read(&error).without(&self.secrets);
+                if let Some(listener) = &waiting.listener {
+                    self.note_pages(&refusal, listener);
+                }
                 Err(Failure::Refused(refusal))
             }
             (None, None) => {

@@ -37,7 +37,31 @@ impl Peer {
                     policy.updated(&uri);
                 }
             }
+            "notifications/elicitation/complete" => self.page_done(params),
             _ => {}
+        }
+    }
+
+    /// Tells whoever was asked to open a page that it is done: the call that still waits, or the
+    /// client of its session.
+    fn page_done(&self, params: &str) {
+        let params = self.secrets.redact_learnt_json(params);
+        let id = member(&params, "elicitationId");
+        let id = id.and_then(|id| serde_json::from_str::<String>(id).ok());
+        let Some(id) = id else {
+            return self.odd(Oddity::NoMessage);
+        };
+        let id = attribution::page_id(&self.server, &id);
+        let pages = self.pages.lock().take(&id);
+        for page in pages {
+            let waiting = page.listener.upgrade();
+            let waiting = waiting.filter(|listener| self.callers.has(listener));
+            let client = || self.client(page.session?);
+            if !waiting.is_some_and(|listener| listener.page_done(&page.id))
+                && let Some(client) = client()
+            {
+                client.page_done(&page.id);
+            }
         }
     }
 

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId};
+use dormouse_protocol::attribution;
 use dormouse_protocol::{Answer, AskError, Capability, ClientEra, Listener, Question};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Peer;
 use crate::connections::callers::{Nobody, is_same};
 use crate::messages::known_roots::RootsOwner;
+use crate::messages::message::Refusal;
 use crate::messages::oddity::Oddity;
 use crate::messages::question::{question, told};
 
@@ -57,6 +59,7 @@ impl Peer {
             let listener = self.whom(about, able);
             let listener = listener.or_else(|nobody| self.between(&question).ok_or(nobody));
             let listener = listener.map_err(|nobody| self.unanswered(&question, about, nobody))?;
+            self.note_page(&question, &listener);
             Ok((question, listener))
         });
         let (peer, id) = (Arc::clone(self), id.into_owned());
@@ -84,6 +87,39 @@ impl Peer {
         asked.add(key, method, |number| {
             tokio::spawn(ask(number)).abort_handle()
         });
+    }
+
+    /// Notes whom a question asks to open a page, before anybody can do so.
+    fn note_page(&self, question: &Question, listener: &Arc<dyn Listener>) {
+        if question.capability == Capability::ElicitationUrl {
+            self.add_page(question.params.get("elicitationId"), listener);
+        }
+    }
+
+    /// Notes the pages that a caller's client has to open before it calls again.
+    pub(super) fn note_pages(&self, refusal: &Refusal, listener: &Arc<dyn Listener>) {
+        if refusal.code != attribution::PAGES_REQUIRED {
+            return;
+        }
+        let data = refusal.data.as_deref().unwrap_or_default();
+        let shown = attribution::error_data(&self.server, refusal.code, data.to_owned());
+        let Ok(shown) = serde_json::from_str::<Value>(&shown) else {
+            return;
+        };
+        let pages = shown.get("elicitations").and_then(Value::as_array);
+        for page in pages.into_iter().flatten() {
+            self.add_page(page.get("elicitationId"), listener);
+        }
+    }
+
+    fn add_page(&self, id: Option<&Value>, listener: &Arc<dyn Listener>) {
+        // In the stateless era pages have no ids: clients ask again.
+        let has_ids = listener.era() != ClientEra::Stateless;
+        if let Some(id) = id.and_then(Value::as_str).filter(|_| has_ids) {
+            let caller = self.callers.session_of(listener);
+            let session = caller.unwrap_or_else(|| self.callers.only_session());
+            self.pages.lock().add(id, listener, session);
+        }
     }
 
     /// Returns the client of the one session of the connection, if it can be asked that between its
