@@ -1,4 +1,5 @@
-//! Stderr of a child: logged, bounded and escaped, with its end kept for the errors of callers.
+//! Stderr of a child: logged, bounded and escaped, with its beginning and its end kept for the errors
+//! of callers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,8 +16,10 @@ use tracing::Level;
 
 use crate::server_secrets::ServerSecrets;
 
-/// Most lines that are kept, and most bytes of each.
-const MAX_LINES: usize = 20;
+/// Most lines that are kept of the beginning, of the end, and most bytes of each. Programs tell the
+/// cause first where they or what has started them print a stack after it.
+const FIRST_LINES: usize = 5;
+const LAST_LINES: usize = 20;
 const MAX_LINE_BYTES: usize = 1 << 10;
 
 /// The last words of a child.
@@ -27,7 +30,43 @@ pub(super) struct StderrTail {
     log: Arc<LogBudget>,
     /// Variables that are passed to the child, beside those that all get.
     pass_env: Vec<String>,
-    last: Mutex<VecDeque<String>>,
+    kept: Mutex<KeptLines>,
+}
+
+/// Lines of the beginning and of the end.
+#[derive(Default)]
+struct KeptLines {
+    first: Vec<String>,
+    last: VecDeque<String>,
+    /// Number of the lines between them.
+    left_out: u64,
+}
+
+impl KeptLines {
+    fn add(&mut self, line: String) {
+        if self.first.len() < FIRST_LINES {
+            return self.first.push(line);
+        }
+        if self.last.len() == LAST_LINES {
+            self.last.pop_front();
+            self.left_out += 1;
+        }
+        self.last.push_back(line);
+    }
+
+    /// Returns the lines, each marked as the child's own: a model reads this, and hints of Dormouse
+    /// stand below it.
+    fn marked(&self) -> String {
+        let left_out = match self.left_out {
+            0 => String::new(),
+            1 => "\n(1 line left out)".to_owned(),
+            number => format!("\n({number} lines left out)"),
+        };
+        let marked = |line: &String| format!("\n> {line}");
+        let first = self.first.iter().map(marked);
+        let last = self.last.iter().map(marked);
+        first.chain([left_out]).chain(last).collect()
+    }
 }
 
 impl StderrTail {
@@ -42,7 +81,7 @@ impl StderrTail {
             server: server.to_owned(),
             secrets,
             log,
-            last: Mutex::default(),
+            kept: Mutex::default(),
         }
     }
 
@@ -71,11 +110,7 @@ impl StderrTail {
             {
                 tracing::info!(server = %self.server, stream = "stderr", "{text}");
             }
-            let mut last = self.last.lock();
-            if last.len() == MAX_LINES {
-                last.pop_front();
-            }
-            last.push_back(text);
+            self.kept.lock().add(text);
         }
     }
 
@@ -86,15 +121,12 @@ impl StderrTail {
         hidden.redact_beginning(text.get(..end).unwrap_or(text), bytes)
     }
 
-    /// Returns the last lines below `what`, which is said of the child.
+    /// Returns the kept lines below `what`, which is said of the child.
     pub(super) fn below(&self, what: &str) -> String {
-        let last = self.last.lock();
-        if last.is_empty() {
+        let lines = self.kept.lock().marked();
+        if lines.is_empty() {
             return what.to_owned();
         }
-        // Each is marked as its own: a model reads this, and hints of ours stand below it.
-        let lines = last.iter().map(|line| format!("\n> {line}"));
-        let lines: String = lines.collect();
         format!(
             "{what}; its last words:{lines}{}",
             self.hint_at_variables(&lines)
@@ -115,5 +147,31 @@ impl StderrTail {
             first_names(&names),
             self.server
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cause_is_kept_before_a_long_stack() {
+        let mut kept = KeptLines::default();
+        let lines = |kept: &KeptLines| kept.marked().lines().count();
+        kept.add("Authentication required".to_owned());
+        for number in 1..FIRST_LINES + LAST_LINES {
+            kept.add(format!("at {number}"));
+        }
+        // The first one is empty: they stand below something.
+        assert_eq!(lines(&kept), 1 + FIRST_LINES + LAST_LINES);
+        assert!(!kept.marked().contains("left out"), "{}", kept.marked());
+        for number in 0..30 {
+            kept.add(format!("later {number}"));
+        }
+        let told = kept.marked();
+        assert_eq!(lines(&kept), 2 + FIRST_LINES + LAST_LINES, "{told}");
+        let begins = "\n> Authentication required\n> at 1\n> at 2\n> at 3\n> at 4\n(30 lines left out)\n> later 10";
+        assert!(told.starts_with(begins), "{told}");
+        assert!(told.ends_with("> later 29"), "{told}");
     }
 }
