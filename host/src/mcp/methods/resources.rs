@@ -46,7 +46,8 @@ impl ClientSubscriptions {
         all.values().map(|one| one.followed().clone()).collect()
     }
 
-    /// Adds a subscription. It is in force when the returned future has ended.
+    /// Adds a subscription. It is in force when the returned future has ended, unless that fails
+    /// because its server refuses it.
     ///
     /// # Errors
     /// There are too many already.
@@ -55,7 +56,7 @@ impl ClientSubscriptions {
         uri: String,
         source: &ResourceSource,
         roster: &Roster,
-    ) -> Result<impl Future<Output = ()> + use<>, ErrorObject> {
+    ) -> Result<impl Future<Output = Result<(), OfferRefusal>> + use<>, ErrorObject> {
         if uri.len() > MAX_FOLLOWED_URI_BYTES {
             let why = format!(
                 "a URI of {} bytes cannot be subscribed to: {MAX_FOLLOWED_URI_BYTES} are allowed",
@@ -176,7 +177,7 @@ impl Host {
     /// Has the client told when a resource changes.
     ///
     /// # Errors
-    /// Nobody is told of its changes, or there is no such resource.
+    /// Nobody is told of its changes, its server refuses that, or there is no such resource.
     pub(in crate::mcp) async fn subscribe(&self, uri: String) -> Result<(), ErrorObject> {
         let roster = &self.common.roster;
         if commands::is_status(&uri) || instructions::is_one(&uri) {
@@ -187,8 +188,11 @@ impl Host {
         }
         let source = roster.resource_in(&self.snapshot(), &uri);
         let source = source.map_err(|unresolved| with_uri(unresolved.refusal(&uri), &uri))?;
-        self.subscriptions.add(uri, &source, roster)?.await;
-        Ok(())
+        let known = self.subscriptions.add(uri.clone(), &source, roster)?;
+        known.await.map_err(|refused| {
+            self.subscriptions.remove(&uri);
+            refusal(refused)
+        })
     }
 
     /// Ends a subscription.

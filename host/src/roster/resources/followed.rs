@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use dormouse_protocol::attribution;
 use dormouse_upstream::Subscription;
 use futures::FutureExt as _;
 use futures::future::{self, BoxFuture};
 
+use crate::roster::OfferRefusal;
 use crate::roster::changes::WantedResource;
 
 /// Resource of a server. URIs alone do not tell whose a resource is: several servers may have one.
@@ -62,11 +64,22 @@ impl FollowedResource {
     }
 
     /// Waits, but not for long, until its upstream has the subscription, if it is connected.
+    ///
+    /// # Errors
+    /// The upstream has refused it.
     #[must_use]
-    pub fn known(&self) -> BoxFuture<'static, ()> {
-        match &self.subscription {
-            Some(subscription) => subscription.known(),
-            None => future::ready(()).boxed(),
-        }
+    pub fn known(&self) -> BoxFuture<'static, Result<(), OfferRefusal>> {
+        let Some(subscription) = &self.subscription else {
+            return future::ready(Ok(())).boxed();
+        };
+        let known = subscription.known();
+        let known = known.map(|known| {
+            known.map_err(|refusal| OfferRefusal::Upstream {
+                code: refusal.code,
+                message: attribution::error_message(&refusal.message),
+                data: refusal.data,
+            })
+        });
+        known.boxed()
     }
 }

@@ -10,10 +10,10 @@ use tokio::sync::Semaphore;
 use super::listen::listen;
 use super::lists;
 use super::subscriptions::Follower;
-use crate::UpstreamPolicy;
 use crate::messages::message;
 use crate::messages::peer::Peer;
 use crate::opening::handshake::ServerIntroduction;
+use crate::{Failure, UpstreamPolicy};
 
 /// Time for which changes of lists are gathered before they are fetched, first and longest: it
 /// doubles with each change that comes within `CALM` after the last fetch.
@@ -91,29 +91,35 @@ async fn fetch(
     }
 }
 
-/// Subscribes to resources, one by one: before 2026-07-28, lists are announced anyway.
+/// Subscribes to resources, one by one: before 2026-07-28, lists are announced anyway. Servers that
+/// do not declare that they take subscriptions may take them, and tell else.
 async fn subscribe(
     peer: &Arc<Peer>,
     server_introduction: &ServerIntroduction,
     mut follower: Follower,
 ) {
-    if !server_introduction.declares("resources", "subscribe") {
+    if !server_introduction.capabilities.contains_key("resources") {
         return;
     }
+    let ask = async |method: &str, uri: &str| {
+        let params = message::params([("uri", json!(uri))]);
+        let failure = peer.request(method, &params, None).await.err()?;
+        tracing::debug!("server `{}` refuses `{method}`: {failure}", peer.server);
+        match failure {
+            Failure::Refused(refusal) => Some(refusal),
+            Failure::Barred(_) | Failure::Lost(_) => None,
+        }
+    };
     let mut told: BTreeSet<Arc<str>> = BTreeSet::new();
     loop {
         let now = follower.wanted();
-        let new = now
-            .uris
-            .difference(&told)
-            .map(|uri| ("resources/subscribe", uri.as_ref()));
-        let old = told
-            .difference(&now.uris)
-            .map(|uri| ("resources/unsubscribe", uri.as_ref()));
-        for (method, uri) in new.chain(old) {
-            let params = message::params([("uri", json!(uri))]);
-            if let Err(failure) = peer.request(method, &params, None).await {
-                tracing::debug!("server `{}` refuses `{method}`: {failure}", peer.server);
+        for uri in now.uris.difference(&told) {
+            let refusal = ask("resources/subscribe", uri).await;
+            follower.answered(uri, refusal);
+        }
+        for uri in told.difference(&now.uris) {
+            if !follower.forget(uri) {
+                ask("resources/unsubscribe", uri).await;
             }
         }
         follower.told(&now);

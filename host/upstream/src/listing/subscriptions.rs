@@ -9,6 +9,8 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use crate::Refusal;
+
 /// Time that a subscriber waits for the upstream to know.
 const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -17,6 +19,9 @@ const MAX_URIS: usize = 1 << 14;
 
 /// Most bytes of their URIs together. Resources beyond that are not followed, either.
 const MAX_BYTES: usize = 4 << 20;
+
+/// Longest message of a refusal that is kept, in bytes.
+const MAX_REFUSAL_BYTES: usize = 1 << 10;
 
 /// Resources of one upstream that are subscribed to, and how often.
 #[derive(Default)]
@@ -27,6 +32,8 @@ pub(crate) struct UpstreamSubscriptions {
     changes: watch::Sender<u64>,
     /// Number of changes that each connection has told its upstream of last.
     told: watch::Sender<BTreeMap<u64, Option<u64>>>,
+    /// What the upstream has answered to subscriptions that it has refused.
+    refused: Mutex<BTreeMap<Arc<str>, Refusal>>,
 }
 
 #[derive(Default)]
@@ -59,6 +66,8 @@ pub(crate) struct Follower {
     all: Arc<UpstreamSubscriptions>,
     key: u64,
     pub(super) changes: watch::Receiver<u64>,
+    /// Resources for which its upstream has refused the subscription.
+    refused: BTreeSet<Arc<str>>,
 }
 
 impl UpstreamSubscriptions {
@@ -97,6 +106,7 @@ impl UpstreamSubscriptions {
             all: Arc::clone(self),
             key,
             changes: self.changes.subscribe(),
+            refused: BTreeSet::new(),
         }
     }
 
@@ -128,9 +138,18 @@ impl Subscription {
     }
 
     /// Waits, but not for long, until the upstream knows of the subscription, if it is connected.
+    ///
+    /// # Errors
+    /// The upstream has refused it.
     #[must_use]
-    pub fn known(&self) -> BoxFuture<'static, ()> {
-        self.all.known()
+    pub fn known(&self) -> BoxFuture<'static, Result<(), Refusal>> {
+        let (all, uri) = (Arc::clone(&self.all), self.uri.clone());
+        let known = async move {
+            all.known().await;
+            let refused = uri.and_then(|uri| all.refused.lock().get(&uri).cloned());
+            refused.map_or(Ok(()), Err)
+        };
+        known.boxed()
     }
 }
 
@@ -163,6 +182,30 @@ impl Follower {
         }
     }
 
+    /// Notes what the upstream has answered to a subscription.
+    pub(super) fn answered(&mut self, uri: &Arc<str>, refusal: Option<Refusal>) {
+        let mut all = self.all.refused.lock();
+        let Some(mut refusal) = refusal else {
+            all.remove(uri);
+            return;
+        };
+        let end = refusal.message.floor_char_boundary(MAX_REFUSAL_BYTES);
+        refusal.message.truncate(end);
+        refusal.data = None;
+        all.insert(Arc::clone(uri), refusal);
+        self.refused.insert(Arc::clone(uri));
+    }
+
+    /// Forgets a resource that nobody wants any more. Returns whether the upstream has refused the
+    /// subscription, so that there is none to end.
+    pub(super) fn forget(&mut self, uri: &Arc<str>) -> bool {
+        let was_refused = self.refused.remove(uri);
+        if was_refused {
+            self.all.refused.lock().remove(uri);
+        }
+        was_refused
+    }
+
     /// Notes that the upstream knows of these subscriptions.
     pub(super) fn told(&self, wanted: &WantedResources) {
         self.all.told.send_modify(|told| {
@@ -175,6 +218,10 @@ impl Drop for Follower {
     fn drop(&mut self) {
         self.all.told.send_modify(|told| {
             told.remove(&self.key);
+            // The next connection is asked anew.
+            if told.is_empty() {
+                self.all.refused.lock().clear();
+            }
         });
     }
 }
@@ -195,6 +242,33 @@ mod tests {
             drop(held);
             assert!(follower.wanted().uris.is_empty());
         });
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_kept_short_and_for_as_long_as_its_resource_is_wanted() {
+        let all = Arc::new(UpstreamSubscriptions::default());
+        let (mut follower, held) = (all.follower(), all.add("x"));
+        let refusal = Refusal {
+            code: -32602,
+            message: "ä".repeat(1 << 20),
+            data: Some("x".repeat(1 << 20)),
+        };
+        let told = |follower: &mut Follower| {
+            let wanted = follower.wanted();
+            follower.told(&wanted);
+            held.known().now_or_never().unwrap()
+        };
+        let uri: Arc<str> = "x".into();
+        follower.answered(&uri, Some(refusal.clone()));
+        let kept = told(&mut follower).unwrap_err();
+        assert_eq!((kept.message.len(), kept.data), (MAX_REFUSAL_BYTES, None));
+        assert!(follower.forget(&uri) && !follower.forget(&uri));
+        assert_eq!(told(&mut follower), Ok(()));
+        // Another connection is asked anew.
+        follower.answered(&uri, Some(refusal));
+        assert!(told(&mut follower).is_err());
+        drop(follower);
+        assert_eq!(held.known().await, Ok(()));
     }
 
     #[test]

@@ -50,3 +50,35 @@ async fn it_is_asked_for_the_resources_that_somebody_wants_to_hear_of() {
         heard(after).await;
     }
 }
+
+/// Some that take subscriptions do not declare it, and those that take none say so.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_declares_no_subscriptions_is_asked_and_its_refusal_told() {
+    let odd = odd(&["declares-no-subscribe"]);
+    // Nothing is started for a subscription.
+    let early = odd.upstream.subscribe("odd://early");
+    early.known().await.unwrap();
+    odd.good().await;
+    early.known().await.unwrap();
+    for _ in 0..2 {
+        let refused = odd.upstream.subscribe("odd://refused");
+        let refusal = refused.known().await.unwrap_err();
+        assert_eq!((refusal.code, &*refusal.message), (-32602, "not that one"));
+    }
+    drop(early);
+    odd.upstream.subscribe("odd://x").known().await.unwrap();
+    let stats: Value = serde_json::from_str(&odd.text("stats").await).unwrap();
+    let wanted: Vec<_> = stats["wanted"].as_array().unwrap().iter().collect();
+    assert!(
+        wanted.contains(&&json!("subscribe odd://early")),
+        "{wanted:?}"
+    );
+    assert!(
+        wanted.contains(&&json!("subscribe odd://refused")),
+        "{wanted:?}"
+    );
+    assert!(
+        !wanted.contains(&&json!("unsubscribe odd://refused")),
+        "{wanted:?}"
+    );
+}

@@ -204,6 +204,8 @@ def request(id, method, params):
         return
     if method in ("resources/subscribe", "resources/unsubscribe"):
         SEEN["wanted"] = [*SEEN.get("wanted", []), method[10:] + " " + params["uri"]]
+        if params["uri"] == "odd://refused":
+            return error(id, -32602, "not that one", data={"x": 1})
         # A request that belongs to no call, and so does what comes of it.
         if params["uri"] == "odd://said":
             for level in ("debug", "error"):
@@ -229,6 +231,8 @@ def main():
                 starts.write("started\n")
                 starts.seek(0)
                 START = len(starts.readlines())
+    if "declares-no-subscribe" in ODD:
+        CAPABILITIES["resources"] = {"subscribe": False}
     print("odd server starting", file=sys.stderr, flush=True)
     if "dies-on-start" in ODD:
         print("no API key", file=sys.stderr, flush=True)
