@@ -232,7 +232,7 @@ impl MissingGrant {
                 let what = match url {
                     Some(url) => format!("to reach the MCP server at `{url}`"),
                     None => {
-                        let words: Vec<_> = command.iter().map(|word| shell_word(word)).collect();
+                        let words: Vec<_> = command.iter().map(shell_word).collect();
                         format!("to run the MCP server `{}`", words.join(" "))
                     }
                 };

@@ -73,7 +73,7 @@ pub enum NoSuchTool {
         /// Server or tool that was probably meant.
         meant: MeantServer,
         /// Project that may have the server, and is not trusted, so its servers are not considered.
-        untrusted: Option<UntrustedProject>,
+        untrusted: Option<Box<UntrustedProject>>,
     },
     /// The client that is served loads the server itself, and so is not shown it.
     #[error(
@@ -178,7 +178,7 @@ impl fmt::Display for MeantServer {
     }
 }
 
-fn not_trusted(project: &Option<UntrustedProject>) -> String {
+fn not_trusted(project: &Option<Box<UntrustedProject>>) -> String {
     project
         .as_ref()
         .map(|project| format!("\n{}", project.hint()))

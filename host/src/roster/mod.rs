@@ -350,7 +350,7 @@ impl Roster {
         Err(NoSuchTool::Server {
             server,
             meant: self.meant(name, &snapshot),
-            untrusted: snapshot.untrusted().cloned(),
+            untrusted: snapshot.untrusted().cloned().map(Box::new),
         })
     }
 

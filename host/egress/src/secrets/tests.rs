@@ -161,6 +161,7 @@ async fn a_command_that_has_failed_is_run_once_in_a_call() {
             .map(str::to_owned)
             .to_vec(),
         folder: dir.path().to_owned(),
+        is_confined: false,
     };
     let secrets = PluginSecrets::new("github", &[of_command]);
     let mut url = Url::parse("https://a.example/").unwrap();
