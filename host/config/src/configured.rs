@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
+use dormouse_policy::HostLimits;
 use dormouse_policy::exposure::{ExposureRules, Profile};
-use dormouse_policy::{HostLimits, HttpSecret};
 
 pub(super) use self::project_file::PROJECT;
 use self::project_file::{hashes, without_acceptance};
@@ -167,9 +167,6 @@ impl Configured {
         } = &mut all;
         for server in servers.values_mut() {
             pass_env(server, &discovery.pass_env);
-            if server.is_of_project() {
-                server.secrets.iter_mut().for_each(HttpSecret::confine);
-            }
         }
         all.share_caution();
         all

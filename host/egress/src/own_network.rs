@@ -52,7 +52,7 @@ pub fn is_of_own_network(url: &Url) -> bool {
 pub fn is_for_internet(grant: &HttpGrant) -> bool {
     let url = grant.host_url().filter(|_| !grant.is_private());
     url.is_some_and(|url| match literal(&url) {
-        Some(address) => AddressKind::of(address) == AddressKind::Public,
+        Some(address) => AddressKind::of_other_machines(address) == AddressKind::Public,
         None => !is_of_own_network(&url),
     })
 }

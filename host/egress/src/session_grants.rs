@@ -54,6 +54,16 @@ impl SessionGrants {
         self.answers.lock().refused.push(refused);
     }
 
+    /// Whether the user has refused the host of a grant.
+    #[must_use]
+    pub fn is_refused(&self, wanted: &HttpGrant) -> bool {
+        let answers = self.answers.lock();
+        answers
+            .refused
+            .iter()
+            .any(|one| one.is_of_same_host(wanted))
+    }
+
     /// Keeps that the user does not give the text of a secret, who is not asked for it again.
     pub fn refuse_secret(&self, name: &str) {
         let mut answers = self.answers.lock();
@@ -73,8 +83,6 @@ impl SessionGrants {
     }
 
     pub(crate) fn may_ask(&self, wanted: &HttpGrant) -> bool {
-        let answers = self.answers.lock();
-        let mut refused = answers.refused.iter();
-        answers.refused.len() < MAX_REFUSED && !refused.any(|one| one.is_of_same_host(wanted))
+        self.answers.lock().refused.len() < MAX_REFUSED && !self.is_refused(wanted)
     }
 }

@@ -132,21 +132,23 @@ pub fn expand(text: &str, base: &Path) -> Result<PathBuf, String> {
     if text.contains('\0') {
         return Err("a path has a NUL character in it".to_owned());
     }
+    // A project may have written it.
+    let shown = text.replace('`', "\\u{60}");
     let path = match text.strip_prefix('~') {
         None => base.join(text),
         Some(rest) => {
             let inside = rest.trim_start_matches(std::path::is_separator);
             if inside.len() == rest.len() && !rest.is_empty() {
                 return Err(format!(
-                    "`{text}` names another user's home, which is not looked up"
+                    "`{shown}` names another user's home, which is not looked up"
                 ));
             }
             let home = etcetera::home_dir()
-                .map_err(|_| format!("`{text}` needs a home folder, and you have none"))?;
+                .map_err(|_| format!("`{shown}` needs a home folder, and you have none"))?;
             home.join(inside)
         }
     };
-    std::path::absolute(&path).map_err(|error| format!("`{text}` is no path: {error}"))
+    std::path::absolute(&path).map_err(|error| format!("`{shown}` is no path: {error}"))
 }
 
 /// Takes a lock that excludes all other processes until it is dropped. Its file is made where there

@@ -162,7 +162,10 @@ impl HttpSecret {
         }) = self.looked_up_mut()
         {
             let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-            let is_reference = matches!(arguments[..], ["read", "--no-newline", _]);
+            let is_reference = matches!(
+                arguments[..],
+                ["read", "--no-newline", reference] if reference.starts_with("op://")
+            );
             *is_confined = program != "op" || !is_reference;
         }
     }

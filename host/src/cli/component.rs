@@ -95,10 +95,19 @@ fn check_as(target: &Path, output: &Path) -> anyhow::Result<()> {
         let _ = file.read_exact(&mut start);
         start != MAGIC
     };
-    if metadata.len() > 0 && open_regular_file(target).is_ok_and(is_other) {
-        bail!("`{shown}` is there, and is no component\nhint: remove it, or name another file");
+    if metadata.len() == 0 {
+        return Ok(());
     }
-    Ok(())
+    match open_regular_file(target).map(is_other) {
+        Ok(true) => {
+            bail!("`{shown}` is there, and is no component\nhint: remove it, or name another file")
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => bail!(
+            "`{shown}` is there, and cannot be read: it may be no component\nhint: remove it, or name \
+             another file"
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Reads all of a file.

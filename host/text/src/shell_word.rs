@@ -14,7 +14,7 @@ use crate::visible::is_hidden;
 #[must_use]
 pub fn shell_word(word: impl AsRef<OsStr>) -> String {
     let word = word.as_ref();
-    let is_simple = |c: char| c.is_alphanumeric() || "-_./:=@%+,~".contains(c);
+    let is_simple = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
     let is_escaped = |c: char| c == '`' || is_hidden(c);
     match word.to_str() {
         Some(text) if text.contains(is_escaped) => in_escapes(word, is_escaped),

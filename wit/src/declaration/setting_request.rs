@@ -70,9 +70,15 @@ pub enum FolderAccess {
 impl SettingRequest {
     /// Whether a choice or the example is no value that can be read in a line.
     pub(crate) fn has_long_text(&self) -> bool {
-        let texts = self.choices.iter().filter_map(Value::as_str);
-        let mut texts = texts.chain(self.placeholder.as_deref());
-        !texts.all(is_short_text)
+        // Arrays and objects are values of no setting, and may have any text in them.
+        let is_value = |choice: &Value| match choice {
+            Value::String(text) => is_short_text(text),
+            Value::Number(number) => is_short_text(&number.to_string()),
+            Value::Bool(_) => true,
+            _ => false,
+        };
+        let placeholder = self.placeholder.as_deref();
+        !self.choices.iter().all(is_value) || !placeholder.is_none_or(is_short_text)
     }
 
     /// Reads a value as its user types it.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use dormouse_launch::Launch;
+use dormouse_policy::HttpSecret;
 use dormouse_text::visible::visible_line;
 
 use super::Configured;
@@ -112,6 +113,8 @@ impl Configured {
             server.origin.scope = scope.clone();
             // What it says of its tools would decide which calls its user is asked about.
             server.hints.0.clear();
+            // What the user gives the server in their own file is theirs.
+            server.secrets.iter_mut().for_each(HttpSecret::confine);
             // As a client does with a file of the project's: in whatever folder below it the host
             // was started, its programs are those that were looked at.
             if let Some(bridge) = server.bridge_mut()

@@ -190,10 +190,17 @@ fn programs_that_say_a_secret_are_confined_where_a_project_has_named_them() {
              one = {{ op = \"op://a/b/c\", hosts = [\"https://a.example\"], header = \"B\" }}\n"
         )
     };
+    // What the user gives a project's server in their own file is theirs.
+    let project = home.path().join("project");
+    let given = format!(
+        "[servers.theirs]\nproject = {:?}\n\
+         secrets.given = {{ command = [\"vault\"], hosts = [\"https://a.example\"], header = \"C\" }}\n",
+        project.to_str().unwrap()
+    );
     let all = trusted_in_home(
         home.path(),
         &[("project/dormouse.toml", &server("theirs"))],
-        &server("mine"),
+        &format!("{}{given}", server("mine")),
     );
     let is_confined = |server: &str, secret: &str| {
         let mut secrets = all.servers[server].secrets.iter();
@@ -207,7 +214,12 @@ fn programs_that_say_a_secret_are_confined_where_a_project_has_named_them() {
         )
     };
     assert!(is_confined("theirs", "run"));
-    for (server, secret) in [("theirs", "one"), ("mine", "run"), ("mine", "one")] {
+    for (server, secret) in [
+        ("theirs", "one"),
+        ("theirs", "given"),
+        ("mine", "run"),
+        ("mine", "one"),
+    ] {
         assert!(!is_confined(server, secret), "{server} {secret}");
     }
 }

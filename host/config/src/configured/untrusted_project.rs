@@ -30,7 +30,9 @@ pub struct UntrustedProject {
 /// Returns the first of some files in parentheses, for a person; nothing where there are none.
 #[must_use]
 pub fn told_files(files: &[PathBuf]) -> String {
-    let files: Vec<_> = files.iter().map(|file| visible_path(file)).collect();
+    // A project names them.
+    let shown = |file: &PathBuf| visible_path(file).replace('`', "\\u{60}");
+    let files: Vec<_> = files.iter().map(shown).collect();
     match files.is_empty() {
         true => String::new(),
         false => format!(" ({})", first_names(&files)),

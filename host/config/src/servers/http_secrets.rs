@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use dormouse_policy::{Grants, HttpSecret, SecretPlacement, SecretSource};
 
+use crate::problem::unquoted;
+
 /// Adds secrets to those of a server, in place of those of the same name.
 ///
 /// # Errors
@@ -29,16 +31,17 @@ pub(super) fn add(
             return Err(format!(
                 "logs in at `{}` for the scopes `{}`, and for the scopes `{}`: write the same for both",
                 login.provider,
-                login.oauth.scopes.join(" "),
-                other.oauth.scopes.join(" ")
+                unquoted(&login.oauth.scopes.join(" ")),
+                unquoted(&other.oauth.scopes.join(" "))
             ));
         }
         if let Some(SecretSource::Variable(variable)) = secret.looked_up()
             && grants.env.contains(variable)
         {
             return Err(format!(
-                "has the secret `{name}` from the variable `{variable}`, which `grants.env` shows \
-                 to the plugin"
+                "has the secret `{name}` from the variable `{}`, which `grants.env` shows \
+                 to the plugin",
+                unquoted(variable)
             ));
         }
         let (kind, place) = match &secret.placement {
@@ -47,11 +50,13 @@ pub(super) fn add(
             SecretPlacement::Placeholder { variable, .. } => {
                 if grants.env.contains(variable) {
                     return Err(format!(
-                        "has a placeholder of the secret `{name}` in the variable `{variable}`, \
-                         which `grants.env` has, too"
+                        "has a placeholder of the secret `{name}` in the variable `{}`, \
+                         which `grants.env` has, too",
+                        unquoted(variable)
                     ));
                 }
                 if !variables.insert(variable) {
+                    let variable = unquoted(variable);
                     return Err(format!("has two placeholders in the variable `{variable}`"));
                 }
                 continue;
@@ -59,6 +64,7 @@ pub(super) fn add(
         };
         for host in &secret.hosts {
             if !places.insert((kind, place.clone(), host)) {
+                let place = unquoted(&place);
                 return Err(format!(
                     "has two secrets in the {kind} `{place}` for `{host}`"
                 ));

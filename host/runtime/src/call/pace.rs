@@ -144,7 +144,7 @@ pub(crate) mod tests {
         pub(crate) holds: Arc<AtomicBool>,
         checks: Arc<AtomicUsize>,
         /// Answer of a user that the first check waits for, if any.
-        answer: Arc<Mutex<Option<oneshot::Receiver<()>>>>,
+        pub(crate) answer: Arc<Mutex<Option<oneshot::Receiver<()>>>>,
     }
 
     impl TestedCondition {

@@ -113,19 +113,21 @@ impl InstanceMemory {
             self.refused = Some(MemoryRefusal::Instance(wanted));
             return false;
         }
-        if self.server.try_take(bytes).is_err() {
-            if !self.wait(bytes).await {
-                self.refused = Some(MemoryRefusal::Host(self.server.host.limit()));
-                return false;
-            }
-            if let Some(pace) = &self.pace
-                && pace.check().await.is_err()
-            {
-                self.server.release(bytes);
-                return false;
-            }
+        let has_waited = self.server.try_take(bytes).is_err();
+        if has_waited && !self.wait(bytes).await {
+            self.refused = Some(MemoryRefusal::Host(self.server.host.limit()));
+            return false;
         }
+        // It is given back with the instance from here on, also where the check below is dropped.
         self.taken.fetch_add(bytes, Ordering::Relaxed);
+        if has_waited
+            && let Some(pace) = &self.pace
+            && pace.check().await.is_err()
+        {
+            self.taken.fetch_sub(bytes, Ordering::Relaxed);
+            self.server.release(bytes);
+            return false;
+        }
         true
     }
 

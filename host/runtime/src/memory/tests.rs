@@ -194,3 +194,25 @@ async fn who_has_waited_gets_memory_where_its_call_still_goes_on() {
         assert!(second.grow(MIB).await);
     }
 }
+
+#[tokio::test]
+async fn what_was_waited_for_is_given_back_where_its_call_ends_in_the_check_behind_it() {
+    let host = HostMemory::new(4 * MIB);
+    let server = ServerMemory::new(Arc::clone(&host));
+    let mut first = instance(&server, 4 * MIB);
+    assert!(first.grow(2 * MIB).await);
+    let (turns, condition) = (Turns::new(1), TestedCondition::new());
+    let (_answer, answered) = tokio::sync::oneshot::channel();
+    *condition.answer.lock() = Some(answered);
+    let mut second = instance(&server, 4 * MIB);
+    second.begin_call(&condition.pace(&turns).await);
+    let mut waiting = second.memory_growing(0, MIB as usize, None);
+    assert!(futures::poll!(&mut waiting).is_pending());
+    drop(first);
+    // Its user is asked by now.
+    assert!(futures::poll!(&mut waiting).is_pending());
+    assert_eq!(host.taken(), MIB);
+    drop(waiting);
+    drop(second);
+    assert_eq!(host.taken(), 0);
+}

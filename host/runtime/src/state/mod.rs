@@ -173,6 +173,8 @@ impl InstanceState {
     /// Ends the running call, and returns it.
     pub(super) fn end(&mut self) -> Option<Current> {
         self.memory.pace = None;
+        // It knows the call's arguments and its client; requests that are under way have their own.
+        self.http_hooks.begin(CheckedCondition::default());
         self.call.take()
     }
 

@@ -44,6 +44,8 @@ fn ask_for(setting: &SettingRequest, given: &mut GivenInputs) -> anyhow::Result<
     };
     output::say(&format!("It asks {}{why}", setting_in_words(setting)));
     let otherwise = match (&setting.default, setting.is_required) {
+        // Which folder is granted is seen whole.
+        (Some(default), _) if setting.grant.is_some() => format!(" [{}]", shown_value(default)),
         (Some(default), _) => format!(" [{}]", authors_reason(&shown_value(default))),
         (None, false) => " [nothing]".to_owned(),
         (None, true) => String::new(),

@@ -125,11 +125,20 @@ impl Queue {
         while self.notes.len() >= WAITING
             || self.bytes > 0 && self.bytes.saturating_add(bytes) > max_bytes
         {
-            if let Some(oldest) = self.pop() {
+            if let Some(oldest) = self.pop_log().or_else(|| self.pop()) {
                 self.leave_out(&oldest);
             }
         }
         self.push(note, max_bytes);
+    }
+
+    /// Takes out the oldest log: it is told how many of these are left out.
+    fn pop_log(&mut self) -> Option<Note> {
+        let is_log = |note: &Note| matches!(note, Note::Log { .. });
+        let place = self.notes.iter().position(is_log)?;
+        let note = self.notes.remove(place)?;
+        self.bytes = self.bytes.saturating_sub(note.bytes());
+        Some(note)
     }
 
     fn pop(&mut self) -> Option<Note> {

@@ -95,9 +95,14 @@ impl ConnectionSlot {
     fn idle(&self) -> Option<(bool, bool, Instant)> {
         let used = self.usage.lock();
         let is_idle = used.busy == used.listening;
-        is_idle.then_some((used.busy > 0, used.is_let_in, used.idle))
+        // What takes no longer than a body may is protected from those who were never let in.
+        let is_received = used.is_let_in && used.idle.elapsed() < MAX_RECEIVING;
+        is_idle.then_some((used.busy > 0, is_received, used.idle))
     }
 }
+
+/// Time for which the request of a client that was let in is being received at most, by default.
+const MAX_RECEIVING: Duration = Duration::from_secs(30);
 
 /// Reason for which there is no seat.
 #[derive(Debug, PartialEq, Eq)]

@@ -174,6 +174,7 @@ impl Host {
         self.pages.note(&of_server, &own_uri);
         Ok(read(result, context.era()))
     }
+
     /// Has the client told when a resource changes.
     ///
     /// # Errors

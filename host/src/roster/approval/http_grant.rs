@@ -22,6 +22,9 @@ use super::confirm::{accepted_field, allowing, answer_to, can_ask};
 use crate::roster::{Roster, requested_http, secrets_in_words};
 use crate::store::{DecidedBy, Decision};
 
+/// Most reasons of a plugin's author that a form shows.
+const MAX_REASONS: usize = 3;
+
 /// Answers of the form: each with the words by which it is shown.
 const ANSWERS: [(&str, &str); 4] = [
     ("no", "No, and do not ask again"),
@@ -178,6 +181,15 @@ impl Roster {
             tracing::warn!("server `{server}`: nothing is granted, as its plugin is another one");
             return GrantAnswer::NotAsked;
         }
+        // A no to a later form about the host, which was opened as this one had no answer, is the no to both.
+        let is_refused = self
+            .plugin_grants
+            .lock()
+            .get(server)
+            .is_some_and(|grants| grants.session.is_refused(wanted));
+        if is_refused {
+            return GrantAnswer::NotAsked;
+        }
         let chosen = accepted_field(&answer, "answer");
         match chosen.as_ref().and_then(Value::as_str) {
             Some("once") => GrantAnswer::Once,
@@ -218,11 +230,10 @@ fn shown(server: &str, wanted: &HttpGrant, along: &str, requests: &[GrantRequest
         "The plugin `{server}` wants to send {}{along}.\n",
         wanted.in_words()
     );
-    for (request, why) in requested_http(requests) {
-        let why = authors_reason(why);
-        if !why.is_empty() && wanted.is_within(&[request]) {
-            text.push_str(&format!("Its author says why: {why}\n"));
-        }
+    let reasons = requested_http(requests)
+        .filter_map(|(request, why)| wanted.is_within(&[request]).then(|| authors_reason(why)));
+    for why in reasons.filter(|why| !why.is_empty()).take(MAX_REASONS) {
+        text.push_str(&format!("Its author says why: {why}\n"));
     }
     text
 }

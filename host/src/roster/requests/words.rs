@@ -124,7 +124,7 @@ fn first_of(mut texts: impl Iterator<Item = String>) -> String {
 /// Returns the command that gives a server the settings and secrets among these requests.
 pub(crate) fn missing_command(server: &str, missing: &[&GrantRequest]) -> String {
     let mut command = format!("dormouse grant {server}");
-    for request in missing {
+    for request in missing.iter().take(MAX_NAMED) {
         let option = match request {
             GrantRequest::Setting(setting) => setting_option(setting),
             GrantRequest::Secret(secret) => secret_option(secret),

@@ -65,7 +65,8 @@ impl UpstreamPolicy for RosterPolicy {
         let is_other_release =
             before.is_some_and(|known| is_other_version(&known.server_info, &offered.server_info));
         // Whatever is asked next is refused with why.
-        let _ = without_blocking(offered.bytes(), || {
+        // Who learns of the same server at this moment is waited for.
+        let _ = without_blocking(usize::MAX, || {
             roster.learn(&self.server, &self.fingerprint, Asker::Agent, offered)
         });
         let server = self.server();

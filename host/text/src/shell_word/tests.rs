@@ -12,9 +12,11 @@ use dormouse_tests::artifacts;
 use super::*;
 
 /// Words, and what they are shown as.
-const WORDS: [(&str, &str); 13] = [
+const WORDS: [(&str, &str); 15] = [
     ("a-b_c.d/e:f=1", "a-b_c.d/e:f=1"),
     ("", "''"),
+    ("~root/x", "'~root/x'"),
+    ("a=~/x", "'a=~/x'"),
     ("two words", "'two words'"),
     ("$(x)", "'$(x)'"),
     ("it's", "'it'\\''s'"),

@@ -107,9 +107,12 @@ impl Connection {
         let _calling = self.peer.callers.join(session, listener);
         self.set_level().await;
         // What it does may depend on what it has asked when it was started.
-        tokio::select! {
-            () = self.peer.early.settled() => {}
-            () = self.peer.over.cancelled() => {}
+        let has_waited = tokio::select! {
+            has_waited = self.peer.early.settled() => has_waited,
+            () = self.peer.over.cancelled() => false,
+        };
+        if has_waited {
+            self.admit(method, name, listener).await?;
         }
         let mut params = Cow::Borrowed(params);
         for _ in 0..ROUNDS {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dormouse_jsonrpc::METHOD_NOT_FOUND;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -13,7 +14,7 @@ use super::subscriptions::Follower;
 use crate::messages::message;
 use crate::messages::peer::Peer;
 use crate::opening::handshake::ServerIntroduction;
-use crate::{Failure, UpstreamPolicy};
+use crate::{Failure, Refusal, UpstreamPolicy};
 
 /// Time for which changes of lists are gathered before they are fetched, first and longest: it
 /// doubles with each change that comes within `CALM` after the last fetch.
@@ -111,10 +112,18 @@ async fn subscribe(
         }
     };
     let mut told: BTreeSet<Arc<str>> = BTreeSet::new();
+    // One that has no subscriptions at all is not asked for each resource.
+    let mut takes_none: Option<Refusal> = None;
     loop {
         let now = follower.wanted();
         for uri in now.uris.difference(&told) {
-            let refusal = ask("resources/subscribe", uri).await;
+            let refusal = match &takes_none {
+                Some(refusal) => Some(refusal.clone()),
+                None => ask("resources/subscribe", uri).await,
+            };
+            takes_none = refusal
+                .clone()
+                .filter(|refusal| refusal.code == METHOD_NOT_FOUND);
             follower.answered(uri, refusal);
         }
         for uri in told.difference(&now.uris) {

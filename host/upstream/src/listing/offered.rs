@@ -63,12 +63,4 @@ impl Offered {
         }
         self.instructions = bounded_instructions(self.instructions.take());
     }
-
-    /// Returns the size of all objects together, in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        let lists = [&self.tools, &self.prompts, &self.resources, &self.templates];
-        let objects = lists.into_iter().flatten();
-        objects.map(|object| object.get().len()).sum()
-    }
 }

@@ -58,8 +58,8 @@ impl EarlyQuestions {
         })
     }
 
-    /// Waits until a call may go out.
-    pub(crate) async fn settled(&self) {
+    /// Waits until a call may go out. Returns whether that took any time.
+    pub(crate) async fn settled(&self) -> bool {
         let mut waited = Duration::ZERO;
         while waited < MAX_WAIT {
             let done = self.done.notified();
@@ -74,6 +74,7 @@ impl EarlyQuestions {
             waited += since.elapsed().min(LOOK_INTERVAL);
         }
         self.state.lock().is_over = true;
+        !waited.is_zero()
     }
 
     /// Returns the time to wait before the next check; none where the wait is over.

@@ -71,6 +71,14 @@ fn what_could_be_read_as_words_of_dormouses_own_is_unusable() {
             RequestFault::SettingText,
         ),
         (
+            setting("choices", json!([[sentence]])),
+            RequestFault::SettingText,
+        ),
+        (
+            setting("choices", json!([{ sentence: 1 }])),
+            RequestFault::SettingText,
+        ),
+        (
             setting("choices", json!(["x".repeat(101)])),
             RequestFault::SettingText,
         ),

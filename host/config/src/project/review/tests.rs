@@ -22,7 +22,11 @@ fn what_is_wrong_is_told_with_quotes_that_no_project_ends() {
         ),
         (
             "dormouse.toml",
-            "[servers.'x` (y']\ncommand = ['x']\n[servers.z]\ncommand = ['x']\n'x` (y' = 1\n",
+            "[servers.'x` (y']\ncommand = ['x']\n[servers.z]\ncommand = ['x']\n'x` (y' = 1\n\
+             [servers.home]\ncomponent = '~x` (y'\n\
+             [servers.twice]\ncomponent = 'a.wasm'\ngrants.http = ['https://a.example']\n\
+             secrets.one = { env = 'A', hosts = ['https://a.example'], query = 'x` (y' }\n\
+             secrets.two = { env = 'B', hosts = ['https://a.example'], query = 'x` (y' }\n",
         ),
     ];
     for (file, text) in files {
@@ -36,6 +40,8 @@ fn what_is_wrong_is_told_with_quotes_that_no_project_ends() {
         "`mcpServers.x\\u{60} (y\\u{202e}.command` has to be ",
         "servers of type `websocket` cannot be bridged",
         "server name `x\\u{60} (y` has a `\\u{60}` in it",
+        "`~x\\u{60} (y` names another user's home",
+        "two secrets in the parameter `x\\u{60} (y`",
     ] {
         assert!(text.contains(shown), "{shown}: {text}");
     }

@@ -15,7 +15,7 @@ use super::event::{EventId, StoredMessage};
 use crate::mcp::http::answers::written::WrittenMessage;
 
 /// Most events that are kept, those included that were not read yet.
-pub(super) const MAX_EVENTS: usize = 1024;
+pub(super) const MAX_EVENTS: usize = 2048;
 
 /// A stream of events.
 pub(super) struct EventStream {
