@@ -228,7 +228,7 @@ mod tests {
         }];
         let told = missing("notes", &odd, &Grants::default());
         assert!(
-            told.starts_with("It asks\n  to run the MCP server `'x\\nwhich"),
+            told.starts_with("It asks\n  to run the MCP server `$'x\\nwhich"),
             "{told}"
         );
         // To read is not to write.

@@ -28,16 +28,9 @@ pub(in crate::mcp) struct ErrorObject {
 /// written.
 pub(in crate::mcp) const MAX_MESSAGE_BYTES: usize = 2048;
 
-/// Codes of errors that are about a connection: a message that is none, a request that is none, a
-/// session or a wait that is over, and headers, capabilities and versions that do not fit.
-const OF_CONNECTIONS: [i64; 6] = [
-    dormouse_jsonrpc::PARSE_ERROR,
-    dormouse_jsonrpc::INVALID_REQUEST,
-    -32001,
-    -32020,
-    -32021,
-    -32022,
-];
+/// Codes of errors that are about a connection: a message that is none, a session or a wait that is
+/// over, and headers and versions that do not fit. What a client lacks is about its request.
+const OF_CONNECTIONS: [i64; 4] = [dormouse_jsonrpc::PARSE_ERROR, -32001, -32020, -32022];
 
 /// Longest version of a client that is repeated, in bytes.
 const MAX_VERSION_BYTES: usize = 64;
@@ -204,7 +197,7 @@ mod tests {
             serde_json::to_value(&error).unwrap()
         };
         let data = r#"{"supported":["2024-11-05"]}"#;
-        for code in [-32700, -32600, -32001, -32020, -32021, -32022] {
+        for code in [-32700, -32001, -32020, -32022] {
             let expected = json!({ "code": -32603, "message": "no", "data": { "code": code } });
             assert_eq!(made(code, None), expected);
             let told = made(code, Some(data));
@@ -215,8 +208,10 @@ mod tests {
         // What it has no room for is left out.
         let deep = format!("{}{}", "[".repeat(125), "]".repeat(125));
         assert_eq!(made(-32001, Some(&deep))["data"], json!({ "code": -32001 }));
-        // What servers say of their own methods and parameters stays.
-        for code in [-32601, -32602, -32603, -32000, -32002, -32042, 7] {
+        // What servers say of a request stays.
+        for code in [
+            -32600, -32601, -32602, -32603, -32000, -32002, -32021, -32042, 7,
+        ] {
             let expected = json!({ "code": code, "message": "no", "data": [1] });
             assert_eq!(made(code, Some("[1]")), expected);
         }
