@@ -164,6 +164,7 @@ fn two_servers_of_one_kind_are_told_apart() {
                 { "name": "updated", "inputSchema": object },
                 { "name": "show", "inputSchema": object, "_meta": page },
             ],
+            "subscribe": true,
             "resources": resources,
             "resourceTemplates": [{ "uriTemplate": "db://{table}", "name": "table" }],
         });
