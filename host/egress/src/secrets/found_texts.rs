@@ -6,7 +6,7 @@ use super::Mask;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FoundTexts {
     All,
-    /// Those of ASCII alone.
+    /// Texts of ASCII alone.
     Ascii,
     Nothing,
 }

@@ -2,6 +2,7 @@
 //! cancelled.
 
 mod call_permit;
+mod checked_condition;
 mod grace;
 mod pace;
 mod pausable_deadline;
@@ -15,6 +16,7 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use call_permit::{CallPermit, Turns};
+pub(crate) use checked_condition::CheckedCondition;
 pub use grace::GRACE;
 pub(crate) use grace::Graceful;
 pub(crate) use pace::Pace;

@@ -7,10 +7,9 @@ use std::task::Poll;
 use dormouse_protocol::AskError;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{CallPermit, PausableDeadline};
+use super::{CallPermit, CheckedCondition, PausableDeadline};
 use crate::error::Cause;
 use crate::memory::MemoryWait;
-use crate::state::CheckedCondition;
 
 /// Time, permit and waits of a call. Whatever its guest waits for that others decide about or have (a
 /// person, a permit, memory), it waits for here, or [checks](Self::check) its condition afterwards: its

@@ -173,7 +173,7 @@ fn files_that_are_loaded_count_and_large_ones_need_room() {
     assert_eq!(host.taken(), 0);
 }
 
-/// What was taken for a call that does not go on is free again.
+/// Memory that was taken for a call that does not go on is free again.
 #[tokio::test]
 async fn who_has_waited_gets_memory_where_its_call_still_goes_on() {
     for may in [true, false] {

@@ -6,12 +6,11 @@ use std::time::Instant;
 use dormouse_protocol::Answer;
 
 use super::Slot;
-use crate::call::{Call, CallPermit, Pace, PausableDeadline};
+use crate::call::{Call, CallPermit, CheckedCondition, Pace, PausableDeadline};
 use crate::error::Cause;
 use crate::instances::KeptInstanceGuard;
 use crate::loader::LoadedComponent;
 use crate::request::CheckedParams;
-use crate::state::CheckedCondition;
 
 /// Counts a call while it runs, however it ends.
 pub(super) struct RunningCall(Arc<Slot>);

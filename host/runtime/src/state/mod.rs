@@ -2,7 +2,6 @@
 //! contract.
 
 mod call;
-mod checked_condition;
 mod client;
 mod grants;
 mod logins;
@@ -26,9 +25,8 @@ use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime_wasi::WasiCtx;
 use wasmtime_wasi_http::WasiHttpCtx;
 
-pub(crate) use self::checked_condition::CheckedCondition;
 use crate::bindings::dormouse::plugin;
-use crate::call::{Call, Pace};
+use crate::call::{Call, CheckedCondition, Pace};
 use crate::error::Cause;
 use crate::grant_questions::GrantQuestions;
 use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};

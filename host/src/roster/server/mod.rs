@@ -53,7 +53,7 @@ pub struct Server {
     /// Slot, made by the first call. The server's next version shares it if everything that matters
     /// to running instances is unchanged.
     slot: Arc<SlotCell>,
-    /// What was made of its tools.
+    /// Callables and texts of its tools.
     pub(super) prepared: PreparedTools,
     tally: Arc<Tally>,
 }

@@ -1,4 +1,4 @@
-//! What is made of a server's tools where it is needed, and kept.
+//! Callables and texts of a server's tools, made where they are needed, and kept.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dormouse_runtime::Callable;
 use parking_lot::Mutex;
 
-/// What was made of tools, by their index among all of their server: once while the server stays as it
+/// Callables and texts of tools, by their index among all of their server: once while the server stays as it
 /// is.
 #[derive(Debug, Default)]
 pub(in super::super) struct PreparedTools {

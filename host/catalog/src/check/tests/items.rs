@@ -234,7 +234,7 @@ fn items_are_what_agents_can_use() {
     assert!(told.contains("a:b: it is declared twice"), "{told}");
 }
 
-/// What a server has written is passed on by an adapter of it, whatever anybody thinks of it.
+/// Items of a server are passed on by an adapter of it, whatever anybody thinks of them.
 #[test]
 fn what_is_only_passed_on_is_no_error() {
     for (list, key, object, warns) in [

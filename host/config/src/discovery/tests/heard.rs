@@ -1,4 +1,4 @@
-//! What counts for trust of files in which clients keep more than their servers.
+//! Members that count for trust in files in which clients keep more than their servers.
 
 use super::places::Syntax;
 use super::*;

@@ -215,6 +215,21 @@ fn a_header_whose_name_has_a_text_is_left_out() {
     assert_eq!(headers["other"], "is ************");
 }
 
+/// Returns what is shown of `said` with a text hidden, which is the same in whatever pieces it comes.
+fn shown_however_cut(text: &str, said: &str) -> String {
+    let mask = mask(&[text]);
+    let bytes = said.as_bytes();
+    let whole = shown(&mask, &[bytes]);
+    assert_eq!(whole.len(), bytes.len(), "{said}");
+    for cut in 0..=bytes.len() {
+        let pieces = [&bytes[..cut], &bytes[cut..]];
+        assert_eq!(shown(&mask, &pieces), whole, "{said} {cut}");
+    }
+    let single: Vec<_> = bytes.chunks(1).collect();
+    assert_eq!(shown(&mask, &single), whole, "{said}");
+    String::from_utf8_lossy(&whole).into_owned()
+}
+
 /// As Python, Go, PHP, templates and XML have them in pages, and as URLs and forms have them.
 #[test]
 fn a_text_is_hidden_however_its_letters_are_escaped_in_pages_and_urls() {
@@ -237,17 +252,7 @@ fn a_text_is_hidden_however_its_letters_are_escaped_in_pages_and_urls() {
         ),
         ("aabaa", "aab%61abaa aab&#97;abaa"),
     ] {
-        let mask = mask(&[text]);
-        let bytes = said.as_bytes();
-        let whole = shown(&mask, &[bytes]);
-        assert_eq!(whole.len(), bytes.len(), "{said}");
-        for cut in 0..=bytes.len() {
-            let pieces = [&bytes[..cut], &bytes[cut..]];
-            assert_eq!(shown(&mask, &pieces), whole, "{said} {cut}");
-        }
-        let single: Vec<_> = bytes.chunks(1).collect();
-        assert_eq!(shown(&mask, &single), whole, "{said}");
-        let whole = String::from_utf8_lossy(&whole);
+        let whole = shown_however_cut(text, said);
         let hidden = whole.matches('*').count();
         assert!(hidden >= text.chars().count(), "{said}: {whole}");
         for part in [
@@ -272,17 +277,7 @@ fn a_text_is_hidden_however_its_letters_are_escaped_in_json() {
         ("aabaa", r"aab\u0061abaa"),
         ("uuuu", r"\uuuuu"),
     ] {
-        let mask = mask(&[text]);
-        let bytes = said.as_bytes();
-        let whole = shown(&mask, &[bytes]);
-        assert_eq!(whole.len(), bytes.len(), "{said}");
-        for cut in 0..=bytes.len() {
-            let pieces = [&bytes[..cut], &bytes[cut..]];
-            assert_eq!(shown(&mask, &pieces), whole, "{said} {cut}");
-        }
-        let single: Vec<_> = bytes.chunks(1).collect();
-        assert_eq!(shown(&mask, &single), whole, "{said}");
-        let whole = String::from_utf8_lossy(&whole);
+        let whole = shown_however_cut(text, said);
         let least = text.chars().count();
         assert!(whole.matches('*').count() >= least, "{said}: {whole}");
         assert!(!whole.contains(text), "{said}: {whole}");

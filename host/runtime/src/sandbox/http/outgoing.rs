@@ -18,8 +18,8 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpHooks};
 
 use super::counted_body::CountedBody;
 use super::{CHUNK_BYTES, MAX_FIELDS_BYTES};
+use crate::call::CheckedCondition;
 use crate::sandbox::{DeniedRequest, NetworkGate};
-use crate::state::CheckedCondition;
 
 /// Wasmtime's hooks into its host.
 pub(crate) struct HttpHooks {

@@ -16,9 +16,9 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::{CANCELLED, CheckedCondition, InstanceState, checked_answers};
+use super::{CANCELLED, InstanceState, checked_answers};
 use crate::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
-use crate::call::PausableDeadline;
+use crate::call::{CheckedCondition, PausableDeadline};
 use crate::error::Cause;
 
 /// Copies of a request until it is answered: as the guest gave it, and on the way to the upstream.

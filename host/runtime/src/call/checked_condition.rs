@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use crate::call::CallCondition;
+use super::CallCondition;
 use crate::error::Cause;
 
 /// Condition of a call, and the reason why it has not held: the guest may have requests open, so the
