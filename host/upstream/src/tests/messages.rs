@@ -21,20 +21,32 @@ async fn what_is_offered_is_told_before_the_first_request_goes_out() {
 /// Its user has answered for the tool as it was.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_is_not_sent_to_a_tool_that_has_changed_meanwhile() {
-    for changes in [false, true] {
-        let odd = odd(&["modern"]);
+    for (is_stateless, changes) in [(true, false), (true, true), (false, false), (false, true)] {
+        let odd = odd(if is_stateless { &["modern"] } else { &[] });
         *odd.policy.changing.lock() = changes.then_some("ask");
-        let listener = RecordingListener::of(ClientEra::Stateless, &[Capability::Roots]);
-        let asked = json!({ "method": "roots/list", "params": {} });
+        let era = if is_stateless {
+            ClientEra::Stateless
+        } else {
+            ClientEra::default()
+        };
+        let listener = RecordingListener::of(era, &[Capability::ElicitationForm]);
+        let params = json!({
+            "mode": "form", "message": "Name?",
+            "requestedSchema": { "type": "object", "properties": {} },
+        });
+        let asked = json!({ "method": "elicitation/create", "params": params });
         let answer = odd.call_as(ONE, listener.clone(), "ask", asked).await;
-        match changes {
-            true => assert_eq!(answer, Err(Failure::Barred("it has changed".into()))),
-            false => assert!(text(&answer.unwrap()).contains("roots/list")),
+        let case = format!("{is_stateless} {changes}: {answer:?}");
+        match (changes, is_stateless) {
+            (true, true) => assert_eq!(answer, Err(Failure::Barred("it has changed".into()))),
+            // It hears that it has no answer.
+            (true, false) => assert!(text(&answer.unwrap()).contains("may not go on"), "{case}"),
+            (false, _) => assert!(!text(&answer.unwrap()).contains("may not go on"), "{case}"),
         }
-        assert_eq!(listener.asked(), 1);
+        assert_eq!(listener.asked(), 1, "{case}");
         let admitted = odd.policy.told().into_iter();
         let admitted = admitted.filter(|told| told == "admit tools/call ask");
-        assert_eq!(admitted.count(), 2);
+        assert_eq!(admitted.count(), 2, "{case}");
     }
 }
 

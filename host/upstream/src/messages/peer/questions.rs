@@ -167,11 +167,15 @@ impl Peer {
         let is_for_roots = question.capability == Capability::Roots;
         let owner = is_for_roots.then(|| self.roots_owner(&listener)).flatten();
         let peer = Arc::clone(self);
+        let Some(owner) = owner else {
+            return peer.put(question, listener, about).await;
+        };
+        let caller = Arc::clone(&listener);
         let asking = async move { peer.put(question, listener, about).await };
-        match owner {
-            Some(owner) => self.callers.roots.ask(owner, asking).await,
-            None => asking.await,
-        }
+        let roots = self.callers.roots.ask(owner, asking).await?;
+        // They may have been known, so that nobody was asked.
+        self.check_asked(&caller).await.map_err(told)?;
+        Ok(roots)
     }
 
     /// Returns the owner of the roots that a client names, where they are known for some time.
@@ -215,9 +219,8 @@ impl Peer {
         listener: Arc<dyn Listener>,
         about: Option<u64>,
     ) -> Result<Vec<Answer>, AskError> {
-        let asking = listener.put(vec![question.clone()]);
         if about.is_some() {
-            return asking.await;
+            return self.put_to(listener, question).await;
         }
         // What one client was asked is nothing to another's.
         let client = listener.client();
@@ -228,7 +231,8 @@ impl Peer {
             ClientEra::Stateless => UNANSWERED,
             ClientEra::Handshake(_) => Duration::MAX,
         };
-        let mut asking = FuturesUnordered::from_iter([asking]);
+        let mut asking =
+            FuturesUnordered::from_iter([self.put_to(Arc::clone(&listener), question)]);
         let mut asked = vec![listener];
         loop {
             let is_over = tokio::select! {
@@ -243,13 +247,37 @@ impl Peer {
                 |latest: &Arc<dyn Listener>| asked.iter().any(|asked| is_same(asked, latest));
             match latest.filter(|latest| !is_asked(latest)) {
                 Some(latest) => {
-                    asking.push(latest.put(vec![question.clone()]));
+                    asking.push(self.put_to(Arc::clone(&latest), question));
                     asked.push(latest);
                 }
                 None if is_over => return Err(AskError::Over),
                 None => {}
             }
         }
+    }
+
+    /// Asks a caller's client. What its call is for may be another thing by the time that it answers,
+    /// and its user has answered for the tool as it was.
+    async fn put_to(
+        &self,
+        listener: Arc<dyn Listener>,
+        question: &Question,
+    ) -> Result<Vec<Answer>, AskError> {
+        let answers = listener.put(vec![question.clone()]).await?;
+        self.check_asked(&listener).await?;
+        Ok(answers)
+    }
+
+    /// Checks that the upstream may have the answer of a caller's client.
+    async fn check_asked(&self, listener: &Arc<dyn Listener>) -> Result<(), AskError> {
+        let admitted = self.check_admitted(listener).await;
+        admitted.map_err(|why| {
+            tracing::debug!(
+                "server `{}` has no answer of its caller's: {why}",
+                self.server
+            );
+            AskError::Failed("the call that this is asked in may not go on".to_owned())
+        })
     }
 }
 
