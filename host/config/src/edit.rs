@@ -83,8 +83,9 @@ impl Editor {
     /// is not allowed, the table says what no server can be, or the file cannot be edited.
     pub fn add(&self, server: &str, table: Table, replace: bool) -> anyhow::Result<()> {
         name::check(server).map_err(|bad| anyhow::anyhow!("{bad}\nhint: {}", bad.hint()))?;
-        // Any of these values may be a secret.
-        let has_values = ["env", "headers"].iter().any(|key| table.contains_key(key));
+        // Any of these values may be a secret, also in an argument or a URL.
+        const VALUES: [&str; 5] = ["env", "headers", "command", "url", "settings"];
+        let has_values = VALUES.iter().any(|key| table.contains_key(key));
         let access = match has_values {
             true => Access::Private,
             false => Access::Kept,

@@ -250,6 +250,24 @@ async fn what_a_rule_hides_is_called_by_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_denied_is_not_called_by_a_component_in_front_either() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD]));
+    home.write(
+        "dormouse.toml",
+        b"[exposure]\ndeny = ['*__delete_*']\n\
+          [servers.a]\ncomponent = 'a.wasm'\ncommand = ['not-started']\n",
+    );
+    let roster = home.open();
+    let nobody: Arc<dyn Listener> = Arc::new(Deaf);
+    let denied = roster.admit_tool("a", "delete_all", &nobody).await;
+    let expected = "tool `delete_all` of server `a` was not called: `deny` of `[exposure]` has \
+                    `*__delete_*`";
+    assert_eq!(denied, Err(expected.to_owned()));
+    assert_eq!(roster.admit_tool("a", "show", &nobody).await, Ok(()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_replaced_file_is_noticed_by_the_next_call() {
     let home = Home::new();
     home.write("a.wasm", &component(&[ADD]));

@@ -81,7 +81,8 @@ impl Editor {
     /// There is no server of that name in this file, or the file cannot be edited.
     pub fn set_inputs(&self, server: &str, inputs: &PluginInputs) -> anyhow::Result<bool> {
         inputs.http_secrets(server, &self.file)?;
-        self.edit(Access::Kept, |document| {
+        // A setting may be a secret, whatever its plugin calls it.
+        self.edit(Access::Private, |document| {
             let servers = self.servers(document, server)?;
             match servers.get_mut(server) {
                 Some(item) => inputs.put_into(table_like(item, server)?),

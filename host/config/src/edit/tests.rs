@@ -254,6 +254,36 @@ fn links_and_permissions_stay() {
     );
 }
 
+/// An argument and a URL may hold a key as well as a variable may.
+#[cfg(unix)]
+#[test]
+fn who_may_not_read_values_does_not_read_the_file_that_they_are_added_to() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for (key, value, is_private) in [
+        (
+            "command",
+            Some(Value::from_iter(["x", "--api-key", "k"])),
+            true,
+        ),
+        ("url", Some("https://h.example/mcp?key=k".into()), true),
+        ("component", None, false),
+    ] {
+        let f = fixture(FULL);
+        let set = fs::Permissions::from_mode(0o644);
+        fs::set_permissions(&f.editor.file, set).unwrap();
+        let mut table = match value {
+            Some(_) => Table::new(),
+            None => plugin("/opt/new.wasm"),
+        };
+        if let Some(value) = value {
+            table.insert(key, Item::Value(value));
+        }
+        f.editor.add("new", table, false).unwrap();
+        let mode = fs::metadata(&f.editor.file).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode == 0o600, is_private, "{key}: {mode:o}");
+    }
+}
+
 #[test]
 fn edits_at_once_lose_nothing() {
     let f = fixture("");

@@ -100,11 +100,19 @@ impl ExposureRules {
         }
     }
 
+    /// Returns the rule that denies a tool, if any: such a tool is called by nobody, nor by a component
+    /// in front of its server, which may call what is only not shown.
+    #[must_use]
+    pub fn denies(&self, names: NamedTool<'_>) -> Option<HiddenBy> {
+        let pattern = patterns::deny(&self.deny, names)?;
+        Some(HiddenBy::Deny(pattern.clone()))
+    }
+
     /// Returns the reason why a server's tool cannot be called, if there is one.
     #[must_use]
     pub fn hides(&self, names: NamedTool<'_>, expose: Option<ServerExposure>) -> Option<HiddenBy> {
-        if let Some(pattern) = patterns::deny(&self.deny, names) {
-            return Some(HiddenBy::Deny(pattern.clone()));
+        if let Some(denied) = self.denies(names) {
+            return Some(denied);
         }
         if expose == Some(ServerExposure::Hidden) {
             return Some(HiddenBy::Server);

@@ -12,6 +12,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
+use crate::roster::all_tool_names::AllToolNames;
 use crate::roster::approval::AgreedForm;
 use crate::roster::{Roster, Server};
 use crate::store::{Asker, DecidedBy, Gated, Treatment, is_other_version};
@@ -267,6 +268,17 @@ impl Roster {
         caller: &Arc<dyn Listener>,
     ) -> Result<(), String> {
         let found = self.server(server).map_err(|error| error.to_string())?;
+        if kind == Gated::Tool {
+            let view = self.view(None);
+            let rules = view.rules();
+            let names = AllToolNames::of(found.config(), name, &rules.deny);
+            if let Some(why) = rules.denies(names.named()) {
+                return Err(format!(
+                    "tool `{}` of server `{server}` was not called: {why}",
+                    short_name(name)
+                ));
+            }
+        }
         let (Some(upstream), Some(known)) = (found.config().bridge(), found.known()) else {
             return Ok(());
         };
