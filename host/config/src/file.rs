@@ -6,6 +6,7 @@
 mod discovery;
 mod exposure;
 mod grants;
+mod host_limits;
 mod http_secrets;
 mod known_providers;
 mod misplaced_keys;

@@ -2,8 +2,8 @@
 
 mod bridge;
 mod exposure;
-mod folder;
 mod own_entries;
+mod own_folder;
 mod requests;
 mod running;
 mod sources;
@@ -18,7 +18,7 @@ use dormouse_policy::FsMode;
 use dormouse_text::visible::{short_name, visible_path};
 use serde::Serialize;
 
-use folder::{cannot_be_made, read_only};
+use own_folder::{cannot_be_made, read_only};
 
 use super::output::{BAD, DOUBTFUL, GOOD};
 use super::{Format, component, install, output};

@@ -31,6 +31,7 @@ use parking_lot::Mutex;
 pub use decisions::{DecidedBy, Decision, Decisions};
 pub use failed_start::FailedStart;
 pub use folders::{RealPaths, RecordedFolders};
+use item::DeclaredItems;
 pub use item::{Gated, Pending, PendingItem, Selection, Treatment};
 pub(crate) use item::{frozen_tool, is_for_models, is_for_pages, takes_other_arguments};
 use record::Rules;
@@ -131,16 +132,18 @@ impl Store {
         changes: &ChangePolicy,
         seen: Option<&Arc<Listing>>,
     ) -> anyhow::Result<OfferedChanges> {
+        let declared = seen.map(|listing| DeclaredItems::of(listing));
         let rules = Rules {
             changes,
-            fronted: seen.is_some(),
+            declared: declared.as_ref(),
             asker,
         };
         let learn = |record: Recorded| {
             let mut record = match record {
                 Recorded::Readable(record) => *record,
-                Recorded::Missing => Record::of_seen(seen),
-                Recorded::Damaged => Record::after_damage(seen),
+                Recorded::Missing => Record::new(seen.is_none()),
+                // Nothing of it counts as seen but what a component declares.
+                Recorded::Damaged => Record::new(false),
             };
             // It decides what it lists first, and what later.
             let is_asked = record.has_unknown(&offered);

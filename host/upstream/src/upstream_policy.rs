@@ -28,6 +28,10 @@ pub trait UpstreamPolicy: Send + Sync {
     /// that a caller may be told of.
     fn seen_tools(&self) -> BTreeSet<String>;
 
+    /// Whether it is known what the upstream offers. That may be forgotten while a connection is
+    /// open, which then is asked again before anything else.
+    fn is_known(&self) -> bool;
+
     /// Returns the upstream's reactions to the first requests of MCP's eras, as far as they are
     /// known.
     fn reactions(&self) -> Reactions;

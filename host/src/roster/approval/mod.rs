@@ -74,7 +74,7 @@ impl Roster {
             return Ok(ApprovalOutcome::NothingWaits);
         }
         let confirmed = tokio::select! {
-            confirmed = self.confirm_approval(server, &pending, &context.listener) => confirmed,
+            confirmed = self.confirm_approval(server, pending, &context.listener) => confirmed,
             // Others are to be asked anew.
             () = context.cancel.cancelled() => Err(Unconfirmed::NoAnswer),
         };

@@ -10,7 +10,9 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::roster::client_meta::{LARGEST_RESULT_SIZE, MAX_RESULT_SIZE, SEARCH_HINT};
-use crate::store::{FailedStart, Gated, KnownUpstream, PendingItem, Treatment, frozen_tool};
+use crate::store::{
+    FailedStart, Gated, KnownUpstream, Pending, PendingItem, Treatment, frozen_tool,
+};
 
 /// Name of the only tool of a server of which nothing is known yet.
 pub(in super::super) const DISCOVER: &str = "discover";
@@ -25,7 +27,11 @@ pub(super) fn listing(
     match known {
         Some(known) => filtered(&approved(known, &bridge.changes), &bridge.filter),
         None if bridge.stubs.is_empty() => made(vec![discover(server, failed)]),
-        None => made(bridge.stubs.iter().map(|name| stub(server, name)).collect()),
+        // Whoever has named them may be another than who takes one of them out.
+        None => {
+            let stubs = bridge.stubs.iter().map(|name| stub(server, name));
+            filtered(&made(stubs.collect()), &bridge.filter)
+        }
     }
 }
 
@@ -56,25 +62,38 @@ fn approved(known: &KnownUpstream, changes: &ChangePolicy) -> Arc<Listing> {
 }
 
 /// Returns the listing of a plugin in front of an upstream: its own declaration, with tools as
-/// cautious as those of its upstream, and without those that the policy withholds because their
-/// user has not approved them.
+/// cautious as those of its upstream, and without those that the user does not want to be shown, and
+/// the items that the policy withholds because their user has not approved them.
 pub(super) fn adapted(
     declared: &Arc<Listing>,
-    changes: &ChangePolicy,
+    bridge: &Bridge,
     known: Option<&KnownUpstream>,
+    pending: &Pending,
 ) -> Arc<Listing> {
-    let Some(known) = known else {
-        return Arc::clone(declared);
-    };
-    let pending = known.pending.of_component(declared);
+    let approved = known.map(|known| as_approved(declared, &bridge.changes, known, pending));
+    filtered(approved.as_ref().unwrap_or(declared), &bridge.filter)
+}
+
+fn as_approved(
+    declared: &Arc<Listing>,
+    changes: &ChangePolicy,
+    known: &KnownUpstream,
+    pending: &Pending,
+) -> Arc<Listing> {
     let outdated: HashMap<&str, &ListedTool> = outdated(declared, known).collect();
     if pending.is_empty() && outdated.is_empty() {
         return Arc::clone(declared);
     }
-    let mut waiting: HashMap<&str, Vec<&PendingItem>> = HashMap::new();
+    let mut waiting: HashMap<(Gated, &str), Vec<&PendingItem>> = HashMap::new();
     for item in pending.iter() {
-        waiting.entry(&item.name).or_default().push(item);
+        let of_name = waiting.entry((item.kind, &item.name)).or_default();
+        of_name.push(item);
     }
+    let is_shown = |kind, name: &str| {
+        let items = waiting.get(&(kind, name)).into_iter().flatten();
+        let mut treatments = items.map(|item| item.treatment(changes));
+        treatments.all(|treatment| treatment != Treatment::Withheld)
+    };
     let mut shown = Listing::clone(declared);
     shown.tools.retain_mut(|tool| {
         // One that is too long for the hints of what its upstream is now is not shown.
@@ -83,17 +102,22 @@ pub(super) fn adapted(
         {
             return false;
         }
-        let items = waiting.get(tool.name.as_str());
-        items.into_iter().flatten().all(|item| {
-            let treatment = item.treatment(changes);
-            // A function of the component's own is what the component declares of it.
-            let is_shown = treatment != Treatment::Withheld;
-            match is_shown && !tool.is_typed() {
-                true => tool.replace(frozen_tool(&tool.tool, &item.is)),
-                false => is_shown,
-            }
-        })
+        if !is_shown(Gated::Tool, &tool.name) {
+            return false;
+        }
+        let items = waiting.get(&(Gated::Tool, tool.name.as_str()));
+        // A function of the component's own is what the component declares of it.
+        let items = items.into_iter().flatten().filter(|_| !tool.is_typed());
+        let now: Vec<_> = items.map(|item| &*item.is).collect();
+        now.into_iter()
+            .all(|now| tool.replace(frozen_tool(&tool.tool, now)))
     });
+    shown
+        .prompts
+        .retain(|prompt| prompt.is_typed() || is_shown(Gated::Prompt, &prompt.key));
+    shown
+        .templates
+        .retain(|template| template.is_typed() || is_shown(Gated::Template, &template.key));
     Arc::new(shown)
 }
 
@@ -228,7 +252,8 @@ mod tests {
                         store.approve(&of, &pending, Selection::default()).unwrap();
                     }
                     let known = store.known(&of).unwrap();
-                    let shown = adapted(&declared, &changes, Some(&known));
+                    let pending = known.pending.of_component(&declared);
+                    let shown = as_approved(&declared, &changes, &known, &pending);
                     let shown: Value = serde_json::from_str(shown.tools[0].tool.get()).unwrap();
                     assert_eq!(shown["description"], "Reads.", "{mode:?}");
                     let hint = &shown["annotations"]["readOnlyHint"];

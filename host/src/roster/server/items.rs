@@ -1,6 +1,5 @@
 //! Items of a server: which are shown, wait for approval, are gone or are left out.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -29,11 +28,10 @@ impl Server {
 
     /// Returns the pending items, of those that concern its shown ones.
     #[must_use]
-    pub fn pending(&self) -> Cow<'_, Pending> {
-        match (&self.known, self.config.component(), &self.declared) {
-            (Some(known), None, _) => Cow::Borrowed(&known.pending),
-            (Some(known), Some(_), Some(_)) => Cow::Owned(known.pending.selected(self.selection())),
-            (None, ..) | (Some(_), Some(_), None) => Cow::Owned(Pending::default()),
+    pub fn pending(&self) -> &Pending {
+        match (&self.known, self.config.component()) {
+            (Some(known), None) => &known.pending,
+            _ => &self.pending_of_component,
         }
     }
 
@@ -51,12 +49,16 @@ impl Server {
             })
     }
 
-    /// Returns the tools that its upstream has and its user has approved, and that a filter leaves
-    /// out. None of a component, which declares its own.
+    /// Returns the tools that its upstream has and its user has approved, or that the component in
+    /// front of it declares, and that a filter leaves out.
     pub fn left_out(&self) -> impl Iterator<Item = &str> {
-        let known = self.known.as_ref();
-        let known = known.filter(|_| self.config.enabled && self.config.component().is_none());
-        let tools = known.into_iter().flat_map(|known| &known.listing.tools);
+        let known = self.known.as_ref().map(|known| &known.listing);
+        let listing = match self.config.component() {
+            None => known,
+            Some(_) => self.declared(),
+        };
+        let listing = listing.filter(|_| self.config.enabled);
+        let tools = listing.into_iter().flat_map(|listing| &listing.tools);
         let filter = self.config.bridge().map(|bridge| bridge.filter.of_tools());
         tools.map(|tool| tool.name.as_str()).filter(move |tool| {
             let filter = filter.as_ref();
@@ -151,8 +153,7 @@ impl Server {
     /// Checks whether a tool of it is shown as its user has approved it, and takes other arguments
     /// by now.
     pub(in super::super) fn takes_other_arguments(&self, tool: &str) -> bool {
-        let pending = self.known.as_ref().map(|known| &known.pending);
-        let waiting = pending.and_then(|pending| pending.find(Gated::Tool, tool));
+        let waiting = self.pending().find(Gated::Tool, tool);
         waiting.is_some_and(|item| {
             let was = item.was.as_ref();
             self.treatment(item) == Treatment::Frozen
@@ -168,7 +169,7 @@ impl Server {
 
     /// Returns its pending tools.
     fn waiting_tools(&self) -> impl Iterator<Item = &PendingItem> {
-        let pending = self.known.iter().flat_map(|known| known.pending.iter());
+        let pending = self.pending().iter();
         pending.filter(|item| item.kind == Gated::Tool)
     }
 
@@ -211,7 +212,7 @@ impl Server {
     /// Returns the known names of its prompts, shown or not; a name may come more than once.
     pub(in super::super) fn known_prompts(&self) -> impl Iterator<Item = &str> {
         let prompts = self.listings().flat_map(|listing| &listing.prompts);
-        let waiting = self.known.iter().flat_map(|known| known.pending.iter());
+        let waiting = self.pending().iter();
         let waiting = waiting.filter(|item| item.kind == Gated::Prompt);
         let waiting = waiting.map(|item| item.name.as_str());
         prompts.map(|prompt| prompt.key.as_str()).chain(waiting)

@@ -27,7 +27,7 @@ pub(super) use signatures::signatures;
 pub(super) use slot_cell::SlotCell;
 
 use super::NoSuchTool;
-use crate::store::{FailedStart, KnownUpstream};
+use crate::store::{FailedStart, KnownUpstream, Pending};
 
 /// Time for which the last look at a plugin's file is valid, so that simultaneous calls of many
 /// agents do not look each. Replacing the file between two calls takes longer.
@@ -48,6 +48,8 @@ pub struct Server {
     problem: Option<String>,
     /// Record of its upstream.
     known: Option<Arc<KnownUpstream>>,
+    /// Pending items that concern the component in front of its upstream; none where it has none.
+    pending_of_component: Pending,
     /// Last start of its upstream, where nothing is known of that and the start has failed.
     failed_start: Option<FailedStart>,
     /// Slot, made by the first call. The server's next version shares it if everything that matters
@@ -98,13 +100,18 @@ impl Server {
         };
         let (mut listing, stamp) = read.unzip();
         let declared = listing.clone().filter(|_| config.bridge().is_some());
+        let of_component = known.as_deref().zip(declared.as_deref());
+        let pending_of_component = of_component
+            .map(|(known, declared)| known.pending.of_component(declared))
+            .unwrap_or_default();
         if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
             listing = match (listing, config.component()) {
                 // What it offers is what it declares, whatever its upstream does.
                 (Some(declared), _) => Some(bridge::adapted(
                     &declared,
-                    &upstream.changes,
+                    upstream,
                     known.as_deref(),
+                    &pending_of_component,
                 )),
                 (None, Some(_)) => None,
                 (None, None) => Some(bridge::listing(
@@ -155,6 +162,7 @@ impl Server {
                 looked: Mutex::default(),
                 problem,
                 known,
+                pending_of_component,
                 failed_start,
                 slot,
                 prepared: PreparedTools::default(),
@@ -169,6 +177,7 @@ impl Server {
             looked: Mutex::default(),
             problem,
             known,
+            pending_of_component,
             failed_start,
             slot: Arc::default(),
             prepared: PreparedTools::default(),

@@ -221,7 +221,7 @@ pub(super) fn of_server(roster: &Roster, server: &Server, snapshot: &Snapshot) -
             .collect(),
         waiting,
         gone: gone.map(|gone| gone.names()).unwrap_or_default(),
-        not_shown: not_shown(server, &pending),
+        not_shown: not_shown(server, pending),
         error: (!errors.is_empty()).then(|| errors.join("\n")),
         origin: config.origin.to_string(),
     }

@@ -117,6 +117,11 @@ impl UpstreamPolicy for RosterPolicy {
         tools.map(|tool| tool.name.clone()).collect()
     }
 
+    fn is_known(&self) -> bool {
+        let found = self.server();
+        found.is_none_or(|(_, server)| server.known().is_some())
+    }
+
     fn reactions(&self) -> Reactions {
         let found = self.server();
         let known = found.as_ref().and_then(|(_, server)| server.known());
@@ -279,8 +284,25 @@ impl Roster {
                 ));
             }
         }
-        let (Some(upstream), Some(known)) = (found.config().bridge(), found.known()) else {
+        let Some(upstream) = found.config().bridge() else {
             return Ok(());
+        };
+        // A component may use what it does not show, but not what is taken out.
+        let filter = upstream.filter.of_tools();
+        let is_left_out = match found.config().component() {
+            None => !filter.shows(name),
+            Some(_) => filter.excludes(name),
+        };
+        if kind == Gated::Tool && is_left_out {
+            return Err(format!("server `{server}` {}", found.why_left_out(name)));
+        }
+        // What is not compared with anything is not what anybody has approved.
+        let Some(known) = found.known() else {
+            return Err(format!(
+                "{kind} `{}` of server `{server}` is not to be used: what the server offers is not \
+                 known\nhint: call it again",
+                short_name(name)
+            ));
         };
         let pending = found.pending();
         let waiting = pending.find(kind, name);
@@ -291,7 +313,7 @@ impl Roster {
                 _ => upstream.changes.on_change,
             };
             if mode == OnChange::Ask {
-                match self.confirm_approval(server, &pending, caller).await {
+                match self.confirm_approval(server, pending, caller).await {
                     Ok(AgreedForm::WithAnother) => return Ok(()),
                     Ok(AgreedForm::Now(form)) => {
                         let shown = pending.digest();

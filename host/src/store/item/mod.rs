@@ -2,6 +2,7 @@
 //! of one are compared, and what is shown of one that has changed.
 
 mod canonical;
+mod declared_items;
 mod frozen;
 mod gated;
 mod pending;
@@ -11,6 +12,7 @@ mod treatment;
 mod visibility;
 
 pub(super) use canonical::canonical;
+pub(super) use declared_items::DeclaredItems;
 pub(super) use frozen::{caution_of, has_same_caution, most_cautious};
 pub(crate) use frozen::{frozen_tool, takes_other_arguments};
 pub use gated::Gated;

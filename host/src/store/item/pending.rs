@@ -9,6 +9,7 @@ use dormouse_config::ChangePolicy;
 use dormouse_text::visible::visible_line;
 use serde_json::value::RawValue;
 
+use super::declared_items::DeclaredItems;
 use super::gated::Gated;
 use super::treatment::{Novelty, Treatment};
 
@@ -119,15 +120,24 @@ impl Pending {
         Self(items.into_iter().filter(is_selected).collect())
     }
 
-    /// Returns the items that concern a component in front of the upstream: the tools that it
-    /// declares. Everything else that is shown of it is its own.
+    /// Returns the items that concern a component in front of the upstream: those that it declares,
+    /// which its user knows as it declares them where they have approved nothing else. Everything
+    /// else that is shown of it is its own.
     #[must_use]
     pub fn of_component(&self, declared: &Listing) -> Self {
-        let tools = declared.tools.iter();
-        let names: BTreeSet<&str> = tools.map(|tool| tool.name.as_str()).collect();
-        let is_declared =
-            |item: &&PendingItem| item.kind == Gated::Tool && names.contains(item.name.as_str());
-        Self(self.iter().filter(is_declared).cloned().collect())
+        let declared = DeclaredItems::of(declared);
+        let of_component = |item: &PendingItem| {
+            let known = declared.find(item.kind, &item.name)?;
+            let mut item = item.clone();
+            if item.was.is_none() && item.kind.is_told(&item.name, known) {
+                if item.kind.same(&item.name, known, &item.is) {
+                    return None;
+                }
+                item.was = Some(known.to_owned());
+            }
+            Some(item)
+        };
+        Self(self.iter().filter_map(of_component).collect())
     }
 
     /// Returns the names of the tools among the items.

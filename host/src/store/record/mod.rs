@@ -11,10 +11,8 @@ mod unseen;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::SystemTime;
 
-use dormouse_catalog::Listing;
 use dormouse_config::ChangePolicy;
 use dormouse_upstream::Offered;
 use serde::{Deserialize, Serialize};
@@ -30,7 +28,7 @@ pub(super) use known_elsewhere::{KnownElsewhere, told_without_folder};
 use offered_to::{OfferedTo, kind_of_clients};
 use unseen::{OffersChange, Unseen};
 
-use super::item::{Gated, Novelty, Treatment, canonical};
+use super::item::{DeclaredItems, Gated, Novelty, Treatment, canonical};
 
 /// Record of an upstream's offers, and of what its user knows of these.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -98,25 +96,22 @@ pub enum Asker {
 pub(super) struct Rules<'a> {
     /// Its user's policy on changes.
     pub(super) changes: &'a ChangePolicy,
-    /// Whether a component is in front of it, and shows its own declaration. New items were not
-    /// seen by anyone then: another server may have the same upstream.
-    pub(super) fronted: bool,
+    /// Items that a component in front of it declares, and shows in place of what it offers. What
+    /// it does not declare is seen by nobody, and what it declares is its author's word alone, which
+    /// is not recorded: another server may have the same upstream.
+    pub(super) declared: Option<&'a DeclaredItems>,
     /// Client for which it was asked.
     pub(super) asker: Asker,
 }
 
 impl Record {
-    /// Makes the record of an upstream that was never asked. Its user may have seen its tools in a
-    /// component.
-    pub(super) fn of_seen(seen: Option<&Arc<Listing>>) -> Self {
-        let tools = seen.iter().flat_map(|listing| &listing.tools);
+    /// Makes the record of an upstream that was never asked. `first` tells whether its first offers
+    /// are taken as they are.
+    pub(super) fn new(first: bool) -> Self {
         Self {
             format: FORMAT,
             fetched: seconds_now(),
-            offered: Offered {
-                tools: tools.map(|tool| tool.tool.clone()).collect(),
-                ..Offered::default()
-            },
+            offered: Offered::default(),
             unseen: BTreeMap::new(),
             seen: BTreeMap::new(),
             withheld: BTreeMap::new(),
@@ -124,16 +119,7 @@ impl Record {
             clients: String::new(),
             has_cautions: true,
             folder: None,
-            first: seen.is_none(),
-        }
-    }
-
-    /// Makes the record of an upstream whose record cannot be read. None of its offers count as
-    /// seen, except those in a component.
-    pub(super) fn after_damage(seen: Option<&Arc<Listing>>) -> Self {
-        Self {
-            first: false,
-            ..Self::of_seen(seen)
+            first,
         }
     }
 

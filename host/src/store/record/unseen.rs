@@ -113,13 +113,24 @@ impl Unseen {
                 seen.entry(name).or_insert(object);
             }
         }
+        // A component's author says these things, and nobody has approved them of the upstream: they
+        // are compared with, and not kept.
+        let lent = rules.declared.into_iter();
+        let lent = lent.flat_map(|declared| declared.of_kind(kind));
+        let lent =
+            lent.filter(|(name, object)| !seen.contains_key(*name) && kind.is_told(name, object));
+        let lent: BTreeMap<String, Box<RawValue>> = lent
+            .map(|(name, object)| (name.to_owned(), object.to_owned()))
+            .collect();
+        seen.extend(lent.clone());
         let mut gone = before.clone();
         let mut now = BTreeSet::new();
         for (name, object) in change.now {
             gone.remove(&name);
             now.insert(name.clone());
             let is_shown = kind.is_told(&name, &object);
-            if kind == Gated::Tool && is_shown && !before.contains(&name) {
+            let is_listed = before.contains(&name) || lent.contains_key(&name);
+            if kind == Gated::Tool && is_shown && !is_listed {
                 news.added.push(name.clone());
             }
             let is_new = !seen.contains_key(&name);
@@ -153,7 +164,7 @@ impl Unseen {
             }
             self.since.entry(name.clone()).or_insert_with(seconds_now);
             // What a component does not declare nobody is shown, and so nobody is told of it.
-            if is_shown && !(rules.fronted && is_new) {
+            if is_shown && !(rules.declared.is_some() && is_new) {
                 let called = match kind {
                     Gated::Tool => name.clone(),
                     Gated::Instructions => kind.to_string(),
@@ -168,7 +179,7 @@ impl Unseen {
             if novelty == Novelty::NewHere {
                 self.known_elsewhere.insert(name.clone());
             }
-            if is_shown && is_new {
+            if is_shown && (is_new || lent.contains_key(&name)) {
                 self.added.insert(name);
             }
         }
@@ -176,7 +187,7 @@ impl Unseen {
         // taken as it comes, nobody misses.
         let is_missed = |name: &&String| {
             let treatment = Treatment::of(rules.changes, kind, name, Novelty::Changed);
-            !rules.fronted && !unseen.contains(*name) && treatment != Treatment::Current
+            rules.declared.is_none() && !unseen.contains(*name) && treatment != Treatment::Current
         };
         let missed = gone.iter().filter(is_missed).cloned();
         self.gone.extend(missed);
@@ -189,7 +200,8 @@ impl Unseen {
         self.told.retain(|name| now.contains(name));
         // Whoever takes something as it comes need not be reminded of what it was.
         seen.retain(|name, _| {
-            Treatment::of(rules.changes, kind, name, Novelty::Changed) != Treatment::Current
+            !lent.contains_key(name)
+                && Treatment::of(rules.changes, kind, name, Novelty::Changed) != Treatment::Current
         });
         self.changed = seen;
         self.forget(&now);

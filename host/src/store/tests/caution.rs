@@ -307,7 +307,7 @@ fn a_tool_is_as_careful_as_agents_need_it_and_no_more() {
         let (asker, offered) = asked(kind, None, form);
         let rules = Rules {
             changes: &changes,
-            fronted: false,
+            declared: None,
             asker,
         };
         record.update(offered, rules, None);
@@ -324,7 +324,7 @@ fn a_tool_is_as_careful_as_agents_need_it_and_no_more() {
             .unwrap();
     };
     for round in 0..2000 {
-        let mut record = Record::of_seen(None);
+        let mut record = Record::new(true);
         let mut last: [Option<Form>; KINDS] = [None; KINDS];
         let mut log = String::new();
         let mut number = 0;

@@ -121,7 +121,7 @@ fn what_is_new_is_found_in_linear_time() {
     let changes = ChangePolicy::from(OnChange::Ask);
     let rules = Rules {
         changes: &changes,
-        fronted: false,
+        declared: None,
         asker: Asker::Agent,
     };
     let able = |able: serde_json::Value| Offered {
@@ -172,7 +172,7 @@ fn what_is_new_is_found_in_linear_time() {
     ];
     for (what, input) in inputs {
         dormouse_tests::growth::is_linear(what, 60, input, |[before, now]| {
-            let mut record = Record::of_seen(None);
+            let mut record = Record::new(true);
             record.update(before.clone(), rules, None);
             let news = record.update(now.clone(), rules, None);
             let pending = record.pending();

@@ -13,7 +13,7 @@ use super::*;
 fn readable(record: Recorded) -> Record {
     match record {
         Recorded::Readable(record) => *record,
-        Recorded::Missing | Recorded::Damaged => Record::of_seen(None),
+        Recorded::Missing | Recorded::Damaged => Record::new(true),
     }
 }
 
@@ -169,7 +169,7 @@ fn of_changes_at_one_time_none_is_lost() {
     let accept = ChangePolicy::from(OnChange::Accept);
     let rules = Rules {
         changes: &accept,
-        fronted: false,
+        declared: None,
         asker: Asker::Agent,
     };
     let add = |store: &Store, name: &str| {

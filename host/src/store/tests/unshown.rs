@@ -102,10 +102,10 @@ fn what_is_forgotten_of_other_clients_is_as_careful_as_it_was() {
     let changes = ChangePolicy::default();
     let rules = Rules {
         changes: &changes,
-        fronted: false,
+        declared: None,
         asker: Asker::Agent,
     };
-    let mut record = Record::of_seen(None);
+    let mut record = Record::new(true);
     record.update(to(false, "1", &tools("0", true)), rules, None);
     let hint = |record: &Record| {
         let known = record.clone().into_known().unwrap();
@@ -253,10 +253,10 @@ fn nothing_is_told_that_was_in_no_difference() {
         let changes = ChangePolicy::from(mode);
         let rules = Rules {
             changes: &changes,
-            fronted: false,
+            declared: None,
             asker: Asker::Agent,
         };
-        let mut record = Record::of_seen(None);
+        let mut record = Record::new(true);
         random.1.clear();
         record.update(random.offered(), rules, None);
         let mut read = told(&record);

@@ -52,6 +52,10 @@ impl UpstreamPolicy for OneToolWithheld {
         BTreeSet::new()
     }
 
+    fn is_known(&self) -> bool {
+        true
+    }
+
     fn reactions(&self) -> Reactions {
         *self.reactions.lock()
     }

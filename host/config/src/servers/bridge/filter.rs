@@ -40,7 +40,13 @@ impl ToolFilter<'_> {
     /// Whether a tool is shown.
     #[must_use]
     pub fn shows(&self, tool: &str) -> bool {
-        self.include.iter().all(|list| list.has(tool)) && !self.exclude.has(&plain(tool))
+        self.include.iter().all(|list| list.has(tool)) && !self.excludes(tool)
+    }
+
+    /// Whether a tool is taken out by its name, not for want of it in a list of those that are shown.
+    #[must_use]
+    pub fn excludes(&self, tool: &str) -> bool {
+        self.exclude.has(&plain(tool))
     }
 }
 

@@ -25,7 +25,7 @@ impl Upstream {
         session: Option<SessionId>,
         caller: &Arc<dyn Listener>,
     ) -> Option<ConnectionHandle> {
-        if self.is_waited_for() {
+        if self.is_waited_for() || !self.setup.policy.is_known() {
             return None;
         }
         let introduction = Introduction::of(caller.as_ref());
@@ -111,10 +111,25 @@ impl Upstream {
             let _ = undecided.await;
         };
         let connection = match stage {
-            LinkStage::Open(connection) => connection,
+            LinkStage::Open(connection) => {
+                if !self.setup.policy.is_known() {
+                    self.learn_again(&connection).await?;
+                }
+                connection
+            }
             LinkStage::Connecting(_, connecting) => connecting.await?,
         };
         Ok(ConnectionHandle::new(connection, Some(calling)))
+    }
+
+    /// Asks an open connection what the upstream offers, for the upstream policy.
+    async fn learn_again(&self, connection: &Connection) -> Result<(), Lost> {
+        let offered = connection.list().await.map_err(|failure| match failure {
+            Failure::Lost(lost) => lost,
+            other => Lost::Broken(other.to_string()),
+        })?;
+        self.setup.policy.opened(offered);
+        Ok(())
     }
 
     /// Whether there is no connection, nor one being made, for such a client.

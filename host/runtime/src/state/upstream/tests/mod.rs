@@ -79,6 +79,10 @@ impl UpstreamPolicy for AllowAll {
         BTreeSet::new()
     }
 
+    fn is_known(&self) -> bool {
+        true
+    }
+
     fn reactions(&self) -> Reactions {
         Reactions::default()
     }
