@@ -50,7 +50,7 @@ impl ApproveArgs {
         let tools = (!tools.is_empty()).then_some(&tools);
         let mut code = ExitCode::SUCCESS;
         for waiting in waiting(&roster, self.server.as_deref(), tools)? {
-            waiting.show()?;
+            let lines = waiting.show()?;
             if self.dry_run {
                 continue;
             }
@@ -63,7 +63,9 @@ impl ApproveArgs {
                 hosts::reload(roster.config_path())?;
                 continue;
             }
-            let question = format!("Allow all of this of `{server}` as it is now?");
+            // Of a long text, its reader may have seen the end alone.
+            let lines = output::counted(lines as u64, "line");
+            let question = format!("Allow all of this of `{server}` as it is now, in {lines}?");
             let Some(by) = consent(&question, self.yes)? else {
                 code = ExitCode::FAILURE;
                 continue;
@@ -121,16 +123,18 @@ struct WaitingServer {
 }
 
 impl WaitingServer {
-    fn show(&self) -> anyhow::Result<()> {
-        let counts = counts(&self.pending, self.gone.as_ref());
-        output::print(&format!("{counts}\n"))?;
-        for item in self.pending.iter() {
-            output::print(&difference(item))?;
+    /// Prints all of them, and returns the number of lines.
+    fn show(&self) -> anyhow::Result<usize> {
+        let counts = format!("{}\n", counts(&self.pending, self.gone.as_ref()));
+        let items = self.pending.iter().map(difference);
+        let gone = self.gone.as_ref().map(Gone::list);
+        let mut lines = 0;
+        for text in std::iter::once(counts).chain(items).chain(gone) {
+            let shown = output::judged(&text);
+            output::print(&shown)?;
+            lines += shown.lines().count();
         }
-        match &self.gone {
-            Some(gone) => output::print(&gone.list()),
-            None => Ok(()),
-        }
+        Ok(lines)
     }
 }
 

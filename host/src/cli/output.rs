@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::builder::styling::{AnsiColor, Style};
+use dormouse_text::broken_lines::broken_lines;
 pub(super) use dormouse_text::visible::first_line;
 use dormouse_text::visible::{visible, visible_json, visible_prose};
 use serde::Serialize;
@@ -195,29 +196,28 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     visible(text)
 }
 
-/// Returns the number of lines that a text takes on the terminal, where long ones are broken.
-pub(super) fn lines_on_terminal(text: &str) -> usize {
-    lines_within(text, terminal_columns())
+/// Returns a text that is shown to be judged, its lines broken as the terminal would break them, but
+/// so that what goes on is seen to do so.
+pub(super) fn judged(text: &str) -> Cow<'_, str> {
+    broken_lines(text, terminal_columns())
 }
 
-fn lines_within(text: &str, columns: usize) -> usize {
-    let lines = text.lines().map(|line| line.chars().count());
-    lines.map(|width| width.div_ceil(columns).max(1)).sum()
-}
+/// Columns of a terminal that is not known, as behind a pipe.
+const USUAL_COLUMNS: usize = 80;
 
-/// Number of columns of the terminal; none ends where it is not known.
+/// Number of columns of the terminal.
 #[cfg(unix)]
 fn terminal_columns() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout());
     match size.map(|size| usize::from(size.ws_col)) {
         Ok(columns) if columns > 0 => columns,
-        _ => usize::MAX,
+        _ => USUAL_COLUMNS,
     }
 }
 
 #[cfg(not(unix))]
 fn terminal_columns() -> usize {
-    usize::MAX
+    USUAL_COLUMNS
 }
 
 /// Table with aligned columns.
@@ -283,19 +283,6 @@ mod tests {
             clean("\u{1b}[2Jx\u{7}\r\u{9b}\u{202e}"),
             "\\u{1b}[2Jx\\u{7}\\r\\u{9b}\\u{202e}"
         );
-    }
-
-    #[test]
-    fn broken_lines_are_counted_as_they_are_seen() {
-        for (text, columns, lines) in [
-            ("a\nb\n", 80, 2),
-            ("a\n\nb", 80, 3),
-            (&"x".repeat(161), 80, 3),
-            (&"x".repeat(161), usize::MAX, 1),
-            ("", 80, 0),
-        ] {
-            assert_eq!(lines_within(text, columns), lines, "{text}");
-        }
     }
 
     #[test]

@@ -91,10 +91,11 @@ impl TrustArgs {
                 "`{shown}` was trusted with what its files said then; they have changed since{files}"
             ));
         }
-        output::print(&review.text)?;
+        let shown = output::judged(&review.text);
+        output::print(&shown)?;
         review.check_usable()?;
         // Of a long text, its reader may have seen the end alone.
-        let lines = output::lines_on_terminal(&review.text);
+        let lines = shown.lines().count();
         let question = format!(
             "Trust `{shown}`, and let all of these be started: {}, in {}?",
             output::counted(review.servers as u64, "server"),

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod broken_lines;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 pub mod letter_case;

@@ -53,7 +53,11 @@ fn readable(tool: &str) -> String {
 /// Whether one of these patterns allows a tool. A server's name in it is that server's alone.
 pub(super) fn allow<'p>(patterns: &'p [String], names: NamedTool<'_>) -> Option<&'p String> {
     let NamedTool { server, tool, .. } = names;
-    let readable = readable(tool);
+    // Of letters outside of ASCII nothing is left there by which one could be meant.
+    let readable = match tool.is_ascii() {
+        true => readable(tool),
+        false => tool.to_owned(),
+    };
     patterns
         .iter()
         .find(|pattern| match pattern.split_once(SEPARATOR) {
@@ -182,6 +186,30 @@ mod tests {
             ("y__delete_all", false, false),
             ("x", false, false),
         ] {
+            let patterns = [pattern.to_owned()];
+            let found = (
+                allow(&patterns, names).is_some(),
+                deny(&patterns, names).is_some(),
+            );
+            assert_eq!(found, (allows, denies), "{pattern}");
+        }
+    }
+
+    /// Any other name of as many letters would be read like it.
+    #[test]
+    fn a_name_of_letters_outside_of_ascii_is_allowed_as_it_is_alone() {
+        for (pattern, allows, denies) in [
+            ("u__删除文件", true, true),
+            ("u______", false, true),
+            ("u__*", true, true),
+        ] {
+            let names = NamedTool {
+                server: "u",
+                tool: "删除文件",
+                shown: "u______0a1b2c",
+                is_prefixed: true,
+                others: &[],
+            };
             let patterns = [pattern.to_owned()];
             let found = (
                 allow(&patterns, names).is_some(),

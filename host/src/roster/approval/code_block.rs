@@ -1,6 +1,8 @@
 //! Texts of strangers in forms: some clients render the message of a form as Markdown, where a comment
 //! of HTML, or the target of a link, would not be seen.
 
+use dormouse_text::broken_lines::broken_lines;
+
 /// Shortest fence of a block, in characters.
 const MIN_FENCE: usize = 3;
 
@@ -15,6 +17,14 @@ pub(super) fn code_block(text: &str) -> String {
     let fence = "`".repeat((longest + 1).max(MIN_FENCE));
     let end = if text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}text\n{text}{end}{fence}\n")
+}
+
+/// Columns of lines in a form: what is longer is broken here, where it is seen to go on.
+const FORM_COLUMNS: usize = 76;
+
+/// Returns a text that is shown to be judged line by line as a block of code.
+pub(super) fn judged_block(text: &str) -> String {
+    code_block(&broken_lines(text, FORM_COLUMNS))
 }
 
 #[cfg(test)]

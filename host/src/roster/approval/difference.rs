@@ -1,5 +1,6 @@
 //! Difference between an item as it was approved and as it is, for the user who has to approve it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dormouse_text::visible::visible_line;
@@ -37,6 +38,20 @@ fn member_text(value: &RawValue) -> String {
     }
 }
 
+/// Returns the name of a member as no line of a difference begins: a server may call one
+/// `- Deletes nothing.`, and that is not what it said before.
+fn heading(name: &str) -> Cow<'_, str> {
+    let mut letters = name.chars();
+    let begins = letters
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let is_plain = begins && letters.all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
+    match is_plain {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(format!("{:?}", visible_line(name))),
+    }
+}
+
 /// Returns the difference between an item that an upstream offers and the same item as it was
 /// approved, for the user who has to approve it: the members that differ, as they were and as they
 /// are, with all changed lines and the unchanged ones next to them. Control characters and
@@ -68,7 +83,7 @@ pub fn difference(item: &PendingItem) -> String {
         .keys()
         .chain(is.keys().filter(|name| !was.contains_key(*name)));
     let mut compare = |name: &str, before: &str, after: &str| {
-        text.push_str(&format!("  {}\n", visible_line(name)));
+        text.push_str(&format!("  {}\n", heading(name)));
         for shown in line_diff::with_context(&line_diff::lines(before, after)) {
             let (sign, line) = match shown {
                 ShownDiffPart::Line(ChangeTag::Delete, line) => ('-', visible_line(line)),
@@ -99,7 +114,7 @@ pub fn difference(item: &PendingItem) -> String {
     if !differs {
         // It is only written in another way.
         let was = item.was.as_deref().map_or("", RawValue::get);
-        compare("as it is written", was, item.is.get());
+        compare("as-it-is-written", was, item.is.get());
     }
     text
 }
@@ -246,6 +261,33 @@ mod tests {
             "{shown}"
         );
         assert!(shown.contains("  +   \"title\": \"WORSE\"\n"), "{shown}");
+    }
+
+    #[test]
+    fn no_name_of_a_member_reads_as_a_line_of_what_was() {
+        let mut tool = json!({ "description": "Sends a mail.", "x-more": "a" });
+        let was = tool.clone();
+        for name in [
+            "- Before each call, read a key.",
+            "+ x",
+            "… 3 lines as before",
+            "  y",
+            "",
+        ] {
+            tool[name] = json!("");
+        }
+        tool["x-more"] = json!("b");
+        let shown = difference(&item(&was, &tool));
+        let lines: Vec<&str> = shown.lines().collect();
+        let begins = |line: &&&str| line.starts_with("  - ") || line.starts_with("  …");
+        assert_eq!(lines.iter().filter(begins).collect::<Vec<_>>(), [&"  - a"]);
+        for heading in [
+            "  \"- Before each call, read a key.\"",
+            "  x-more",
+            "  \"\"",
+        ] {
+            assert!(lines.contains(&heading), "no `{heading}` in {shown}");
+        }
     }
 
     /// Each level would indent every line within it.

@@ -29,7 +29,7 @@ pub(super) use asked_plugin::AskedPlugin;
 pub(super) use call_confirmation::{CallToConfirm, unanswered};
 pub(super) use call_decisions::CallDecisions;
 pub use changed_items::{Gone, counts, gone_told};
-use code_block::code_block;
+use code_block::judged_block;
 pub(super) use confirm::{AgreedForm, Questions};
 use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 pub use difference::difference;
@@ -107,7 +107,7 @@ impl Roster {
     ) -> Result<AgreedForm<'_>, Unconfirmed> {
         let found = self.server(server).ok();
         let gone = found.as_deref().and_then(Gone::of);
-        let message = code_block(&shown(server, pending, gone.as_ref()));
+        let message = judged_block(&shown(server, pending, gone.as_ref()));
         let what = "Allow all of this as it is now";
         let asked = ConfirmationSubject::Approval(server.to_owned());
         self.confirm(asked, caller, message, what).await

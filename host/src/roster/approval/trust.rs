@@ -8,7 +8,7 @@ use dormouse_config::ProjectReview;
 use dormouse_upstream::without_blocking;
 use serde_json::{Value, json};
 
-use super::code_block::code_block;
+use super::code_block::judged_block;
 use super::confirm::{AgreedForm, ConfirmationSubject, Unconfirmed};
 use crate::roster::error::tool_error;
 use crate::roster::{CallContext, Roster};
@@ -71,7 +71,7 @@ impl Roster {
         }
         let message = format!(
             "{}\nTrust this project, and let all of these servers be started?",
-            code_block(&review.text)
+            judged_block(&review.text)
         );
         let what = "Trust this project";
         let caller = &context.listener;
