@@ -218,6 +218,7 @@ mod tests {
     use dormouse_config::{Fingerprint, OnChange};
     use dormouse_launch::{Launch, Stdio};
     use dormouse_upstream::Offered;
+    use dormouse_wit::DeclaredItem;
 
     use super::*;
     use crate::store::{Selection, Store};
@@ -265,6 +266,49 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_a_component_hands_on_waits_like_a_tool() {
+        let prompt = |description: &str| {
+            let object = json!({ "name": "p", "description": description });
+            to_raw_value(&object).unwrap()
+        };
+        let declaration = Declaration {
+            prompts: vec![DeclaredItem {
+                key: "p".to_owned(),
+                object: prompt("Asks."),
+                function: None,
+                subscribe: false,
+            }],
+            ..Declaration::default()
+        };
+        let declared = Arc::new(Listing::new(declaration, Provenance::Section).unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().join("servers"));
+        let of = Fingerprint::of(&Launch::Stdio(Stdio::default()));
+        for (mode, description, count, waits) in [
+            (OnChange::Block, "Asks.", 1, 0),
+            (OnChange::Block, "EVIL", 0, 1),
+            (OnChange::Freeze, "EVIL", 1, 1),
+        ] {
+            let changes = ChangePolicy::from(mode);
+            let offered = Offered {
+                prompts: vec![prompt(description)],
+                ..Offered::default()
+            };
+            store
+                .learn(&of, offered, &changes, Some(&declared))
+                .unwrap();
+            let known = store.known(&of).unwrap();
+            let pending = known.pending.of_component(&declared);
+            assert_eq!(pending.len(), waits, "{mode:?} {description}");
+            let shown = as_approved(&declared, &changes, &known, &pending);
+            assert_eq!(shown.prompts.len(), count, "{mode:?} {description}");
+            let declares =
+                |prompt: &dormouse_catalog::ListedItem| prompt.object.get().contains("Asks.");
+            assert!(shown.prompts.iter().all(declares));
         }
     }
 }

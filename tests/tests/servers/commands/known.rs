@@ -96,6 +96,28 @@ fn a_server_that_is_forgotten_shows_one_tool_and_is_not_trusted_anew() {
     assert!(refused.contains("did you mean `notes`?"), "{refused}");
 }
 
+/// The connection that is open by then is asked what its server offers before anything is called.
+#[test]
+fn what_waits_is_not_called_by_its_name_alone_once_its_server_is_forgotten() {
+    for mode in ["block", "ask"] {
+        let all = Scripted::new();
+        all.offers("s", &[("read", "Reads."), ("wipe", "Wipes.")]);
+        let policy = format!("tools = ['read', 'wipe']\non_change = '{mode}'\n");
+        all.own("s", &policy);
+        all.run(&["sync"]);
+        all.offers("s", &[("read", "Reads."), ("wipe", "EVIL")]);
+        let mut host = all.serve(&[]);
+        host.text("s__read", json!({ "text": "a" })).unwrap();
+        comes_to(&mut host, &["s__read"]);
+        all.run(&["forget", "s"]);
+        comes_to(&mut host, &["s__read", "s__wipe"]);
+        let refused = host.error("s__wipe", json!({ "text": "a" })).unwrap();
+        assert!(refused.contains("not approved"), "{mode}: {refused}");
+        comes_to(&mut host, &["s__read"]);
+        assert_eq!(all.starts("s"), 2, "{mode}");
+    }
+}
+
 /// A server that is done has a line where there is no progress bar.
 #[test]
 fn sync_says_how_far_it_is_on_a_pipe() {
