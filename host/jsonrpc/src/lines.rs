@@ -64,6 +64,8 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
         &mut self,
         mut has_room: impl FnMut(usize) -> bool,
     ) -> io::Result<Line> {
+        // Of short lines thousands are read at once, and whoever reads them leaves others their turns.
+        tokio::task::consume_budget().await;
         loop {
             let read = self.input.fill_buf().await?;
             if read.is_empty() {
@@ -124,6 +126,29 @@ mod tests {
                 assert_eq!(lines.next().await.unwrap(), expected, "{size}");
             }
         }
+    }
+
+    /// Of two bytes each, and all there at once.
+    #[tokio::test]
+    async fn who_reads_many_short_lines_leaves_others_their_turns() {
+        let text = "a\n".repeat(100_000);
+        let reading = async {
+            let mut lines = LineReader::new(BufReader::new(text.as_bytes()), 5);
+            while lines.next().await.unwrap() != Line::End {}
+        };
+        let turns = std::sync::atomic::AtomicU32::new(0);
+        let others = async {
+            loop {
+                turns.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            () = reading => {}
+            () = others => {}
+        }
+        let turns = turns.into_inner();
+        assert!(turns > 500, "{turns}");
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ mod opening;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use dormouse_protocol::{Listener, SessionId};
 use dormouse_text::visible::visible_line;
@@ -15,7 +15,6 @@ pub(crate) use opening::Opening;
 
 use super::connection_room::ConnectionPermit;
 use crate::listing::follow;
-use crate::listing::follow::FetchTurns;
 use crate::listing::lists;
 use crate::listing::subscriptions::Follower;
 use crate::messages::channel::{Lost, MessageSender};
@@ -26,7 +25,7 @@ use crate::opening::handshake::ServerIntroduction;
 use crate::opening::introduction::Introduction;
 use crate::stdio::descendants;
 use crate::stdio::descendants::StartOrder;
-use crate::{Connector, Failure, Offered};
+use crate::{Connector, Failure};
 
 /// Most times that one request may be answered with questions.
 const ROUNDS: usize = 32;
@@ -51,7 +50,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Follows changes from now on, for the upstream policy.
-    pub(super) fn follow(&self, follower: Follower, turns: FetchTurns) {
+    pub(super) fn follow(&self, follower: Follower, patience: Duration) {
         if let Some(policy) = self.peer.policy.clone() {
             let (peer, server_introduction) =
                 (Arc::clone(&self.peer), self.server_introduction.clone());
@@ -60,7 +59,7 @@ impl Connection {
                 server_introduction,
                 policy,
                 follower,
-                turns,
+                patience,
             ));
         }
     }
@@ -150,10 +149,30 @@ impl Connection {
         Err(Failure::Barred(why))
     }
 
-    /// Asks for all lists again.
-    pub(super) async fn list(&self) -> Result<Offered, Failure> {
-        let listed = lists::all(&self.peer, &self.server_introduction).await;
-        listed.map_err(|failure| self.shown(failure))
+    /// Asks for all lists again, for the upstream policy, where that is still needed by the time
+    /// that the connection has its turn: of many who want to know, one asks. `is_needed` is given the
+    /// time at which the last fetch that has ended was begun. Fetching takes `patience` at most.
+    pub(super) async fn learn(
+        &self,
+        patience: Duration,
+        is_needed: impl Fn(Option<Instant>) -> bool,
+    ) -> Result<(), Failure> {
+        let _turn = self.peer.fetch_turns.take().await;
+        let listed = *self.peer.listed.lock();
+        let Some(policy) = self.peer.policy.as_ref().filter(|_| is_needed(listed)) else {
+            return Ok(());
+        };
+        let listing = lists::all(&self.peer, &self.server_introduction);
+        let listed = tokio::time::timeout(patience, listing).await;
+        let listed = listed.map_err(|_| {
+            let limit = patience.as_secs_f64();
+            Lost::Broken(format!(
+                "it did not tell within {limit} s what it offers\n\
+                 hint: `start_timeout` in its table says how long that may take"
+            ))
+        })?;
+        policy.opened(listed.map_err(|failure| self.shown(failure))?);
+        Ok(())
     }
 
     /// Returns a failure as it may be shown: its text may quote a part of an answer.

@@ -11,7 +11,6 @@ mod state;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
 
 pub(super) use idle::IdleConnection;
 pub use idle::{StoppedIdle, whose_state};
@@ -23,7 +22,7 @@ use super::connection_room::{ConnectionCount, RoomQueue};
 use super::links::LinkStage;
 use crate::Connector;
 use crate::Setup;
-use crate::listing::follow::MAX_FETCHING;
+use crate::listing::fetch_turns::FetchTurns;
 use crate::listing::subscriptions::{Subscription, UpstreamSubscriptions};
 use crate::messages::channel::Lost;
 use crate::status::{Connected, UpstreamStatus};
@@ -35,8 +34,7 @@ pub struct Upstream {
     setup: Setup,
     state: Mutex<UpstreamState>,
     subscriptions: Arc<UpstreamSubscriptions>,
-    /// Places of connections that fetch their lists again.
-    fetching: Arc<Semaphore>,
+    fetch_turns: FetchTurns,
     count: ConnectionCount,
     room_queue: RoomQueue,
 }
@@ -51,7 +49,7 @@ impl Upstream {
             setup,
             state: Mutex::default(),
             subscriptions: Arc::default(),
-            fetching: Arc::new(Semaphore::new(MAX_FETCHING)),
+            fetch_turns: FetchTurns::default(),
             count: ConnectionCount::default(),
             room_queue: RoomQueue::default(),
         });

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use dormouse_jsonrpc::METHOD_NOT_FOUND;
 use serde_json::json;
-use tokio::sync::Semaphore;
 
 use super::listen::listen;
 use super::lists;
@@ -21,25 +20,14 @@ use crate::{Failure, Refusal, UpstreamPolicy};
 const GATHER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 const CALM: Duration = Duration::from_secs(10);
 
-/// Most connections of one server that fetch their lists again at once: each keeps all that it has
-/// fetched until that has been compared with what is known.
-pub(crate) const MAX_FETCHING: usize = 2;
-
-/// Turns of the connections of one server at fetching their lists again.
-#[derive(Clone)]
-pub(crate) struct FetchTurns {
-    pub(crate) places: Arc<Semaphore>,
-    /// Longest time of one turn.
-    pub(crate) patience: Duration,
-}
-
-/// Follows the changes until the connection has ended.
+/// Follows the changes until the connection has ended. Lists that have changed are fetched within
+/// `patience`.
 pub(crate) async fn follow(
     peer: Arc<Peer>,
     server_introduction: ServerIntroduction,
     policy: Arc<dyn UpstreamPolicy>,
     follower: Follower,
-    turns: FetchTurns,
+    patience: Duration,
 ) {
     let asking = async {
         if peer.is_modern() {
@@ -50,7 +38,7 @@ pub(crate) async fn follow(
     };
     tokio::select! {
         () = peer.over.cancelled() => {}
-        ((), ()) = futures::future::join(asking, fetch(&peer, &server_introduction, policy.as_ref(), &turns)) => {}
+        ((), ()) = futures::future::join(asking, fetch(&peer, &server_introduction, policy.as_ref(), patience)) => {}
     }
     policy.closed(peer.connection);
 }
@@ -60,7 +48,7 @@ async fn fetch(
     peer: &Arc<Peer>,
     server_introduction: &ServerIntroduction,
     policy: &dyn UpstreamPolicy,
-    turns: &FetchTurns,
+    patience: Duration,
 ) {
     let mut pause = GATHER.0;
     let mut fetched = None::<Instant>;
@@ -71,10 +59,10 @@ async fn fetch(
             _ => GATHER.0,
         };
         tokio::time::sleep(pause).await;
-        let turn = turns.places.acquire().await;
+        let turn = peer.fetch_turns.take().await;
         fetched = Some(Instant::now());
         let told = peer.list_changes.told();
-        match tokio::time::timeout(turns.patience, lists::all(peer, server_introduction)).await {
+        match tokio::time::timeout(patience, lists::all(peer, server_introduction)).await {
             Ok(Ok(offered)) => policy.opened(offered),
             // Whoever has a call there is told, if anybody has.
             Ok(Err(_)) if peer.ended().is_some() => return,
@@ -84,7 +72,7 @@ async fn fetch(
             Err(_) => peer.warn(&format!(
                 "says that its lists have changed, and does not tell how within {} s\n\
                  hint: `start_timeout` in its table says how long that may take",
-                turns.patience.as_secs_f64()
+                patience.as_secs_f64()
             )),
         }
         drop(turn);

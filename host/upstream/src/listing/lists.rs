@@ -9,6 +9,7 @@ use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::DeclaredCapabilities;
 use serde_json::json;
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 
 use crate::http::{excerpt, reading_error};
 use crate::messages::channel::Lost;
@@ -55,7 +56,8 @@ const TEMPLATES: McpList = McpList {
     key: "uriTemplate",
 };
 
-/// Asks for everything that an upstream offers now.
+/// Asks for everything that an upstream offers now. Callers have a turn of the peer's fetch turns, and
+/// keep it until that has been compared with what is known.
 ///
 /// # Errors
 /// The connection is lost, or its tools cannot be listed.
@@ -63,6 +65,7 @@ pub(crate) async fn all(
     peer: &Arc<Peer>,
     server_introduction: &ServerIntroduction,
 ) -> Result<Offered, Failure> {
+    let begun = Instant::now();
     let has = |name: &str| server_introduction.capabilities.contains_key(name);
     // One that declares nothing at all may be careless rather than empty.
     let tools = has("tools") || server_introduction.capabilities.is_empty();
@@ -72,6 +75,7 @@ pub(crate) async fn all(
         list(peer, &RESOURCES, has("resources")),
         list(peer, &TEMPLATES, has("resources")),
     )?;
+    *peer.listed.lock() = Some(begun);
     let lists = [
         (&TOOLS, &mut tools),
         (&PROMPTS, &mut prompts),

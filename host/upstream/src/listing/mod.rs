@@ -1,5 +1,6 @@
 //! Lists of an upstream, and their changes.
 
+pub(crate) mod fetch_turns;
 pub(crate) mod follow;
 pub(crate) mod list_changes;
 mod listen;

@@ -16,6 +16,7 @@ use dormouse_protocol::{Answer, Listener, QuestionLimit, SessionId};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Level;
 
@@ -30,6 +31,7 @@ use super::large::without_blocking;
 use super::oddity::Oddity;
 use crate::UpstreamPolicy;
 use crate::connections::callers::{Callers, Nobody};
+use crate::listing::fetch_turns::FetchTurns;
 use crate::listing::list_changes::ListChanges;
 use crate::opening::early_questions::EarlyQuestions;
 use crate::opening::introduction::{Introduction, MODERN};
@@ -58,6 +60,10 @@ pub(crate) struct Peer {
     pub(crate) first_resources: Mutex<Option<BTreeSet<String>>>,
     /// Changes of its lists that it has announced.
     pub(crate) list_changes: ListChanges,
+    /// Turns of its server's connections at fetching lists.
+    pub(crate) fetch_turns: FetchTurns,
+    /// Time at which the last fetch of all lists that has ended was begun; none before one has.
+    pub(crate) listed: Mutex<Option<Instant>>,
     /// Notified when it acknowledges a request for announcements.
     pub(crate) acknowledged: Notify,
     /// Requests of it that have no answer yet.
@@ -86,6 +92,7 @@ pub(crate) struct PeerPolicy {
     pub(crate) limits: UpstreamLimits,
     pub(crate) secrets: Arc<ServerSecrets>,
     pub(crate) log: Arc<LogBudget>,
+    pub(crate) fetch_turns: FetchTurns,
 }
 
 /// Clients that an upstream may ask, and how much at once.
@@ -118,6 +125,8 @@ impl Peer {
             tools: Mutex::default(),
             first_resources: Mutex::default(),
             list_changes: ListChanges::default(),
+            fetch_turns: policy.fetch_turns,
+            listed: Mutex::default(),
             acknowledged: Notify::new(),
             asked: Mutex::default(),
             pages: Mutex::default(),

@@ -9,6 +9,7 @@ use dormouse_protocol::QuestionLimit;
 
 use super::introduction::Introduction;
 use crate::connections::connection::Opening;
+use crate::listing::fetch_turns::FetchTurns;
 use crate::messages::channel::Lost;
 use crate::{Connector, Offered, Reactions};
 
@@ -38,8 +39,9 @@ pub async fn discover(
         known,
         limits,
         permit: None,
+        fetch_turns: FetchTurns::default(),
     };
-    let (connection, offered) = opening.open().await?;
-    connection.close().await;
-    Ok(offered)
+    let opened = opening.open().await?;
+    opened.connection.close().await;
+    Ok(opened.offered)
 }

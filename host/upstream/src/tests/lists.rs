@@ -82,3 +82,21 @@ async fn one_that_declares_no_subscriptions_is_asked_and_its_refusal_told() {
         "{wanted:?}"
     );
 }
+
+/// Each call that is refused for arguments in headers looks at the lists again.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_calls_that_want_lists_again_one_fetches_them() {
+    let odd = odd(&["modern"]);
+    odd.good().await;
+    let calls = (0..20).map(|_| odd.call("refuse", json!({ "code": -32020 })));
+    for answer in futures::future::join_all(calls).await {
+        let Err(Failure::Refused(refusal)) = answer else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(refusal.code, -32020);
+    }
+    let told = odd.policy.told();
+    let opened = told.iter().filter(|told| told.starts_with("opened "));
+    let opened = opened.count();
+    assert!((2..=5).contains(&opened), "{opened}: {told:?}");
+}

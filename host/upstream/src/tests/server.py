@@ -120,7 +120,7 @@ def call(id, params):
                       "params": {"elicitationId": done}})
             result(id, text(json.dumps(answer)))
     elif name == "refuse":
-        error(id, -32042, "not today", data={"why": "rain", "rate": 1.5, **arguments})
+        error(id, arguments.pop("code", -32042), "not today", data={"why": "rain", "rate": 1.5, **arguments})
         for page in arguments.get("elicitations", []):
             send({"jsonrpc": "2.0", "method": "notifications/elicitation/complete",
                   "params": {"elicitationId": page["elicitationId"]}})

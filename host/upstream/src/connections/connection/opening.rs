@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::Connection;
 use crate::connections::callers::Callers;
 use crate::connections::connection_room::ConnectionPermit;
+use crate::listing::fetch_turns::{FetchTurn, FetchTurns};
 use crate::listing::lists;
 use crate::messages::channel::Lost;
 use crate::messages::level::ToldLogLevel;
@@ -41,6 +42,15 @@ pub(crate) struct Opening<'a> {
     pub(crate) limits: UpstreamLimits,
     /// Place among the connections of its server; none where it is made to look only.
     pub(crate) permit: Option<Arc<ConnectionPermit>>,
+    pub(crate) fetch_turns: FetchTurns,
+}
+
+/// Connection that has been made, and what is offered over it.
+pub(crate) struct Opened {
+    pub(crate) connection: Connection,
+    pub(crate) offered: Offered,
+    /// Kept until what is offered has been compared with what is known.
+    pub(crate) fetch_turn: FetchTurn,
 }
 
 /// Reason for which a connection could not be made.
@@ -67,7 +77,7 @@ impl Opening<'_> {
     /// once more with that of the other era. Nobody wants to see a start that fails for another
     /// reason twice, with all that it does before, so this is done only where the server has taken
     /// the request before it ended. Later connections do not send it that request again.
-    pub(crate) async fn open(self) -> Result<(Connection, Offered), Lost> {
+    pub(crate) async fn open(self) -> Result<Opened, Lost> {
         let end = Instant::now() + self.patience;
         let may_end = matches!(self.launch, Launch::Stdio(_));
         let era = &self.introduction.era;
@@ -76,11 +86,11 @@ impl Opening<'_> {
         let mut failed: Option<(FirstRequest, Lost)> = None;
         loop {
             let unopened = match self.attempt(beginning, end, &secrets).await {
-                Ok((connection, mut offered)) => {
+                Ok(mut opened) => {
                     if let Some((request, _)) = failed {
-                        offered.reactions.set(request, Reaction::Fails);
+                        opened.offered.reactions.set(request, Reaction::Fails);
                     }
-                    return Ok((connection, offered));
+                    return Ok(opened);
                 }
                 Err(unopened) => unopened,
             };
@@ -118,7 +128,7 @@ impl Opening<'_> {
         beginning: Beginning,
         end: Instant,
         secrets: &Arc<ServerSecrets>,
-    ) -> Result<(Connection, Offered), Unopened> {
+    ) -> Result<Opened, Unopened> {
         let limit = self.patience.as_secs_f64();
         let late = |what: &str| {
             let hint = "`start_timeout` in its table says how long a start may take";
@@ -154,6 +164,7 @@ impl Opening<'_> {
             limits: self.limits,
             secrets: Arc::clone(secrets),
             log: self.connector.log_budget(self.server, &self.limits),
+            fetch_turns: self.fetch_turns.clone(),
         };
         let peer = Peer::new(self.server, Arc::clone(&sender), incoming, asking, policy);
         let mut connection = Connection {
@@ -183,13 +194,21 @@ impl Opening<'_> {
                 }
             })?;
         connection.server_introduction = server_introduction;
-        let offered =
-            tokio::time::timeout_at(end, lists::all(&peer, &connection.server_introduction))
-                .await
-                .map_err(|_| late_peer(&peer))?
-                .map_err(Failure::into_lost)?;
+        let listing = async {
+            let fetch_turn = self.fetch_turns.take().await;
+            let offered = lists::all(&peer, &connection.server_introduction).await?;
+            Ok::<_, Failure>((offered, fetch_turn))
+        };
+        let (offered, fetch_turn) = tokio::time::timeout_at(end, listing)
+            .await
+            .map_err(|_| late_peer(&peer))?
+            .map_err(Failure::into_lost)?;
         connection.opened = Instant::now();
         connection.opened_after = StartOrder::now();
-        Ok((connection, offered))
+        Ok(Opened {
+            connection,
+            offered,
+            fetch_turn,
+        })
     }
 }

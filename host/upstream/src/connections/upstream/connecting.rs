@@ -14,7 +14,6 @@ use crate::connections::connection::{Connection, Opening};
 use crate::connections::connection_handle::ConnectionHandle;
 use crate::connections::connection_room::ConnectionPermit;
 use crate::connections::links::{Connecting, Link, LinkStage};
-use crate::listing::follow::FetchTurns;
 use crate::messages::channel::Lost;
 use crate::opening::introduction::Introduction;
 
@@ -112,24 +111,18 @@ impl Upstream {
         };
         let connection = match stage {
             LinkStage::Open(connection) => {
-                if !self.setup.policy.is_known() {
-                    self.learn_again(&connection).await?;
+                let policy = &self.setup.policy;
+                if !policy.is_known() {
+                    let learnt = connection
+                        .learn(self.setup.start_timeout, |_| !policy.is_known())
+                        .await;
+                    learnt.map_err(Failure::into_lost)?;
                 }
                 connection
             }
             LinkStage::Connecting(_, connecting) => connecting.await?,
         };
         Ok(ConnectionHandle::new(connection, Some(calling)))
-    }
-
-    /// Asks an open connection what the upstream offers, for the upstream policy.
-    async fn learn_again(&self, connection: &Connection) -> Result<(), Lost> {
-        let offered = connection.list().await.map_err(|failure| match failure {
-            Failure::Lost(lost) => lost,
-            other => Lost::Broken(other.to_string()),
-        })?;
-        self.setup.policy.opened(offered);
-        Ok(())
     }
 
     /// Whether there is no connection, nor one being made, for such a client.
@@ -191,10 +184,7 @@ impl Upstream {
         let (me, connector) = (self.me.clone(), Arc::clone(&self.connector));
         let (setup, callers) = (self.setup.clone(), Arc::clone(callers));
         let subscriptions = Arc::clone(&self.subscriptions);
-        let turns = FetchTurns {
-            places: Arc::clone(&self.fetching),
-            patience: setup.start_timeout,
-        };
+        let fetch_turns = self.fetch_turns.clone();
         let task = tokio::spawn(async move {
             let opening = Opening {
                 connector: &connector,
@@ -208,11 +198,14 @@ impl Upstream {
                 known: setup.policy.reactions(),
                 limits: setup.limits,
                 permit: Some(permit),
+                fetch_turns,
             };
             let result = match opening.open().await {
-                Ok((connection, offered)) => {
-                    setup.policy.opened(offered);
-                    connection.follow(subscriptions.follower(), turns);
+                Ok(opened) => {
+                    setup.policy.opened(opened.offered);
+                    drop(opened.fetch_turn);
+                    let connection = opened.connection;
+                    connection.follow(subscriptions.follower(), setup.start_timeout);
                     // What the first call changes is told already.
                     subscriptions.known().await;
                     Ok(Arc::new(connection))

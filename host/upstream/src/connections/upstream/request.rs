@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dormouse_jsonrpc::Object;
 use dormouse_protocol::{Listener, SessionId};
+use tokio::time::Instant;
 
 use super::Upstream;
 use crate::Failure;
@@ -41,6 +42,7 @@ impl Upstream {
         let attempt = |connection: Arc<Connection>| async move {
             connection.request(session, listener, of, params).await
         };
+        let sent = Instant::now();
         let mut answer = attempt(Arc::clone(&handle.connection)).await;
         let again = match &answer {
             Err(Failure::Lost(Lost::Session)) => {
@@ -50,10 +52,9 @@ impl Upstream {
             // It wants other arguments in headers than its list has named, so that has
             // changed since, and whoever sees it anew may ask again (MCP 2026-07-28).
             Err(Failure::Refused(refusal)) if refusal.code == HEADER_MISMATCH => {
-                let offered = handle.connection.list().await;
-                offered
-                    .map(|offered| self.setup.policy.opened(offered))
-                    .is_ok()
+                let is_older = |listed: Option<Instant>| listed.is_none_or(|at| at < sent);
+                let learning = handle.connection.learn(self.setup.start_timeout, is_older);
+                learning.await.is_ok()
             }
             // It may let everybody look, and want to know who does something.
             Err(Failure::Lost(Lost::Auth { challenge })) => {
