@@ -6,6 +6,8 @@
 #[cfg(unix)]
 mod private_group;
 #[cfg(unix)]
+mod socket;
+#[cfg(unix)]
 mod walk;
 #[cfg(unix)]
 mod way;
@@ -16,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
+#[cfg(unix)]
+pub use self::socket::check_socket;
 #[cfg(unix)]
 use crate::owner::is_own;
 #[cfg(unix)]
@@ -32,6 +36,13 @@ pub fn counts(file: &Path, data: &Path) -> bool {
             false
         }
     }
+}
+
+/// Returns the number of the user as whom this process acts.
+#[cfg(unix)]
+#[must_use]
+pub fn effective_user() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 /// Logs a warning, if it has not been logged yet: files are looked at often.

@@ -1,5 +1,8 @@
 //! The system's keyring, asked by threads of their own that nobody waits for longer than a while.
 
+#[cfg(target_os = "linux")]
+mod session_bus;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -157,10 +160,11 @@ fn ask<T: Send + 'static>(
             return;
         };
         let _running = RunningRequest::begin(end);
-        let store = match connect() {
+        let store = check_is_users().and_then(|()| connect().map_err(|error| none(&error)));
+        let store = match store {
             Ok(store) => store,
             Err(error) => {
-                let _ = sender.send(Err(none(&error)));
+                let _ = sender.send(Err(error));
                 return;
             }
         };
@@ -208,6 +212,19 @@ fn check_is_wanted() -> Result<(), KeyringError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Checks that the keyring that would be asked is this user's own, and none that another user runs.
+#[cfg(target_os = "linux")]
+fn check_is_users() -> Result<(), KeyringError> {
+    let no_keyring = |why| KeyringError::None(StoredSecretError::NoKeyring { why });
+    session_bus::check().map_err(no_keyring)
+}
+
+/// The systems themselves know whose keyring they have.
+#[cfg(not(target_os = "linux"))]
+fn check_is_users() -> Result<(), KeyringError> {
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

@@ -2,7 +2,7 @@
 
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use super::walk::Walk;
@@ -51,7 +51,9 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
             continue;
         }
         // Where nobody else gets into a folder of the user's, the modes of what is in it say nothing.
-        let is_open = is_reachable && is_open(&path, &metadata, is_own);
+        // Whoever may write to a socket may connect to it, and put nothing in its place.
+        let is_socket = !is_own && metadata.file_type().is_socket();
+        let is_open = is_reachable && !is_socket && is_open(&path, &metadata, is_own);
         let is_shared = metadata.is_dir() && metadata.mode() & STICKY != 0 && !is_own;
         if is_open && !is_shared {
             return Err(is_open_to_others(&path, &metadata));

@@ -33,12 +33,18 @@ fn is_there() -> bool {
 /// Runs a test of this file that is for a session, in one whose keyring is unlocked. The keyring's
 /// own files are those of the folder.
 fn in_session(folder: &Path, test: &str) {
+    in_session_with(folder, &[], test);
+}
+
+/// Does the same as [`in_session`], with further options of the session.
+fn in_session_with(folder: &Path, options: &[&str], test: &str) {
     let run = folder.join("run");
     std::fs::create_dir_all(&run).unwrap();
     let script = "printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null \
                   && exec \"$0\" --exact \"$1\" --ignored --nocapture";
     let mut command = Command::new("dbus-run-session");
     command
+        .args(options)
         .args(["--", "sh", "-c", script])
         .env("HOME", folder)
         .env("XDG_DATA_HOME", folder.join("share"))
@@ -49,10 +55,15 @@ fn in_session(folder: &Path, test: &str) {
 
 /// Runs a test of this file that is for a session where there is none.
 fn without_session(folder: &Path, test: &str) {
+    at_bus("unix:path=/nowhere/bus", folder, test);
+}
+
+/// Runs a test of this file where the environment names a session bus.
+fn at_bus(address: &str, folder: &Path, test: &str) {
     let mut command = Command::new("sh");
     command
         .args(["-c", "exec \"$0\" --exact \"$1\" --ignored --nocapture"])
-        .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")
+        .env("DBUS_SESSION_BUS_ADDRESS", address)
         .env(super::KEYRING_VARIABLE, "");
     succeeds(&command_of(&mut command, folder, test).output().unwrap());
 }
@@ -263,5 +274,94 @@ fn a_keyring_that_hangs_is_an_error_in_time() {
     if is_there() {
         let folder = tempfile::tempdir().unwrap();
         in_session(folder.path(), "session_hangs");
+    }
+}
+
+/// Writes the configuration of a bus that lets everybody in.
+fn open_bus(folder: &Path, address: &str) -> String {
+    let file = folder.join("bus.conf");
+    let text = format!(
+        "<busconfig><type>session</type><listen>{address}</listen><policy context=\"default\">\
+         <allow user=\"*\"/><allow send_destination=\"*\" eavesdrop=\"true\"/>\
+         <allow eavesdrop=\"true\"/><allow own=\"*\"/></policy></busconfig>"
+    );
+    std::fs::write(&file, text).unwrap();
+    format!("--config-file={}", file.display())
+}
+
+#[test]
+#[ignore = "runs in a session of another test"]
+fn session_keeps() {
+    let place = store().set("token", &Secret::new(TEXT)).unwrap();
+    assert_eq!(place, SecretPlace::Keyring);
+    assert_eq!(text(&store(), "token").as_deref(), Some(TEXT));
+}
+
+#[test]
+fn a_bus_without_a_file_is_used_where_it_is_this_users() {
+    if is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = format!("unix:abstract=dormouse-test-{}", std::process::id());
+        let option = open_bus(folder.path(), &name);
+        in_session_with(folder.path(), &[&option], "session_keeps");
+    }
+}
+
+#[test]
+#[ignore = "runs in a session of another test"]
+fn somebody_elses_keyring_is_none() {
+    let place = store().set("token", &Secret::new(TEXT)).unwrap();
+    assert_eq!(place, SecretPlace::File);
+    assert_eq!(text(&store(), "token").as_deref(), Some(TEXT));
+}
+
+/// Whoever becomes root by `su` keeps an environment that names the bus of whom they were, and a bus in
+/// a folder for all may be another user's by now.
+#[test]
+fn a_keyring_of_another_user_is_not_used() {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    use std::os::unix::process::CommandExt as _;
+
+    /// The user `nobody` of most systems.
+    const OTHER: u32 = 65_534;
+
+    let is_root = dormouse_files::ownership::effective_user() == 0;
+    if !is_there() || !is_root {
+        // Only root can become another user.
+        return;
+    }
+    let (folder, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    chown(theirs.path(), Some(OTHER), Some(OTHER)).unwrap();
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(theirs.path(), mode).unwrap();
+    let name = format!("dormouse-test-of-another-{}", std::process::id());
+    for address in [
+        format!("unix:path={}", theirs.path().join("bus").display()),
+        format!("unix:abstract={name}"),
+    ] {
+        let option = open_bus(theirs.path(), &address);
+        let script = "printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null \
+                      && echo \"$DBUS_SESSION_BUS_ADDRESS\" && read end";
+        let mut session = Command::new("dbus-run-session")
+            .args([&option, "--", "sh", "-c", script])
+            .env("HOME", theirs.path())
+            .env("XDG_DATA_HOME", theirs.path().join("share"))
+            .env("XDG_RUNTIME_DIR", theirs.path())
+            .uid(OTHER)
+            .gid(OTHER)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let stdout = session.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut said).unwrap();
+        assert!(said.starts_with(&address), "{said}");
+        at_bus(said.trim(), folder.path(), "somebody_elses_keyring_is_none");
+        at_bus(&address, folder.path(), "somebody_elses_keyring_is_none");
+        drop(session.stdin.take());
+        session.wait().unwrap();
     }
 }
