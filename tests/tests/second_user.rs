@@ -280,6 +280,40 @@ fn a_configuration_of_another_user_is_not_run() {
     }
 }
 
+/// Root may have kept a variable that names a client's folder of whom they were.
+#[test]
+fn a_clients_file_of_another_user_is_not_run() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+
+    if !is_root() {
+        return;
+    }
+    let (home, folder) = (Home::new().unwrap(), tempfile::tempdir().unwrap());
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), mode).unwrap();
+    let (theirs, ran) = (folder.path().join("config.toml"), home.path().join("ran"));
+    let text = "[mcp_servers.theirs]\ncommand = 'touch'\nargs = ['RAN']\n";
+    std::fs::write(&theirs, text.replace("RAN", ran.to_str().unwrap())).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = home.command(words);
+        let command = command.env("CODEX_HOME", folder.path());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+        said.concat()
+    };
+    for path in [theirs.as_path(), folder.path()] {
+        chown(path, Some(OTHER), None).unwrap();
+        run(&["sync"]);
+        let said = run(&["doctor", "--connect"]);
+        assert!(!ran.exists(), "{said}");
+        let why = format!("`{}` is another user's (uid {OTHER})", path.display());
+        assert!(said.contains(&why) && said.contains("hint: "), "{said}");
+        chown(path, Some(0), None).unwrap();
+    }
+    let said = run(&["sync"]);
+    assert!(ran.exists(), "{said}");
+}
+
 /// The link of a login is among the arguments of a browser, which every user can read.
 #[test]
 fn another_user_ends_no_login_with_a_code_of_their_own() {

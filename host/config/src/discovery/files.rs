@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use dormouse_files::ownership;
 use dormouse_files::regular::open_and_read_regular_file;
 
 use crate::file::leads_nowhere;
@@ -17,11 +18,36 @@ pub(super) const CONFIGURATION: u64 = 64 << 20;
 /// number of times.
 pub(super) const VALUE: u64 = 64 << 10;
 
+const LINK_TO_NOTHING: &str = "is a link to nothing";
+
 /// Reads the bytes of a file; none where there is no such file. The error says what is wrong with
 /// the file, as what follows "the file": a larger one than `largest` is wrong.
 pub(super) fn read(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String> {
     let read = open_and_read(path, largest)?;
     Ok(read.map(|(_, bytes)| bytes))
+}
+
+/// Reads a file of the user's own as [`read`] does. It says what is run, and so is wrong where another
+/// user can have written it.
+pub(super) fn read_of_user(path: &Path, largest: u64) -> Result<Option<Vec<u8>>, String> {
+    match is_of_user(path)? {
+        true => read(path, largest),
+        // What it led to may have denied something, and may come back.
+        false if leads_nowhere(path) => Err(LINK_TO_NOTHING.to_owned()),
+        false => Ok(None),
+    }
+}
+
+/// Whether a file of the user's own is there and to be read. The error says what is wrong with the file,
+/// as what follows "the file": another user can have written it.
+pub(super) fn is_of_user(path: &Path) -> Result<bool, String> {
+    // Most of the files that are looked for are not there, whoever could put one there: this is one
+    // look, where the way to a file takes one for each folder.
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        _ => {}
+    }
+    ownership::may_read(path).map_err(|error| format!("is not read: {error}"))
 }
 
 /// Reads a file as [`read`] does, and returns the open file with its bytes.
@@ -31,7 +57,7 @@ pub(super) fn open_and_read(path: &Path, largest: u64) -> Result<Option<(File, V
     let read = open_and_read_regular_file(path, largest).map_err(|error| told(&error, largest))?;
     // What it led to may have denied something, and may come back.
     if read.is_none() && leads_nowhere(path) {
-        return Err("is a link to nothing".to_owned());
+        return Err(LINK_TO_NOTHING.to_owned());
     }
     Ok(read)
 }

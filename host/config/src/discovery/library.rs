@@ -236,15 +236,12 @@ impl Library {
         if let Some(loaded) = self.files.get(file) {
             return Rc::clone(loaded);
         }
-        let largest = match project {
-            Some(_) => LARGEST_OF_PROJECT,
-            None => files::CONFIGURATION,
-        };
         let bytes = match project {
             Some(project) if !self.followed.contains(project) && leads_out(project, file) => {
                 Err(LEADS_OUT.to_owned())
             }
-            _ => files::read(file, largest),
+            Some(_) => files::read(file, LARGEST_OF_PROJECT),
+            None => files::read_of_user(file, files::CONFIGURATION),
         };
         let too_many_parts = || {
             format!(

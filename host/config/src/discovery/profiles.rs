@@ -64,7 +64,9 @@ pub(super) fn of(user: &Path) -> Vec<ClientProfile> {
 /// nothing else.
 fn listed(user: &Path, folder: &Path) -> Vec<ClientProfile> {
     let file = user.join(STORAGE);
-    let bytes = files::read(&file, files::CONFIGURATION).ok().flatten();
+    let bytes = files::read_of_user(&file, files::CONFIGURATION)
+        .ok()
+        .flatten();
     let text = bytes.and_then(|bytes| files::text(bytes).ok());
     let root = text.and_then(|text| document::parse(&text, Syntax::Json).ok());
     let Some(root) = root else {

@@ -27,6 +27,8 @@ mod name_taken;
 mod not_utf8;
 mod oauth;
 mod odd_denials;
+#[cfg(unix)]
+mod other_users;
 mod overlays;
 mod own_entries;
 mod policy;

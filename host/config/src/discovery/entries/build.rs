@@ -305,7 +305,7 @@ impl Filling<'_, '_> {
         let base = self.folder.as_deref().or(around.project.as_deref());
         let path = filler::path(&file, base.unwrap_or(&around.home), &around.home);
         self.filler.note(FillSource::File(path.clone()), "envFile");
-        let read = self.filler.read_text(&path);
+        let read = self.filler.read_variables(&path);
         match read.and_then(ReadText::fitting) {
             Ok(text) => {
                 let variables = dotenv::parse(&text).into_iter();

@@ -59,6 +59,8 @@ pub(in crate::discovery) struct Filler<'a> {
     pub(in crate::discovery) notes: Vec<String>,
     /// Bytes of the texts that were filled in so far.
     pub(in crate::discovery) size: usize,
+    /// Whether the server is none of a project's.
+    pub(in crate::discovery) is_users: bool,
     /// The project that the process works in, where the server is the user's own.
     pub(in crate::discovery) entered: Option<&'a EnteredProject>,
     /// Whether a file of the entered project is filled in, or would be if it were trusted.

@@ -8,6 +8,9 @@ use std::rc::Rc;
 use crate::discovery::files;
 use crate::project::project_path::{Location, location};
 
+/// Problem of a file, as what follows "the file".
+pub(in crate::discovery) const CHANGED: &str = "changed while it was read";
+
 /// Most bytes of such files that are kept at a time. Further files are read at each look, and a
 /// project whose file is not the same at two looks is not trusted (see
 /// [`Library::add`](crate::discovery::library::Library::add)).
@@ -67,7 +70,7 @@ impl ValueFiles {
             Some(project) => match location(project, file, &opened) {
                 Location::Within => true,
                 Location::Elsewhere => false,
-                Location::Moved => return Err("changed while it was read".to_owned()),
+                Location::Moved => return Err(CHANGED.to_owned()),
             },
         };
         Ok(Some(ValueFile {

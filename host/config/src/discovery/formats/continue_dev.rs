@@ -4,12 +4,15 @@
 
 use std::path::Path;
 
-use crate::discovery::Surroundings;
+use dormouse_files::ownership;
+use dormouse_text::visible::visible_path;
+
 use crate::discovery::entries::dialect::{COMMON, EntryDialect, EntryOutcome};
 use crate::discovery::entries::entry::{ServerEntry, Unit};
 use crate::discovery::filling::client_variables::ClientVariables;
 use crate::discovery::filling::expansion;
 use crate::discovery::library::{FileUse, Library};
+use crate::discovery::{Surroundings, files};
 
 /// Name of the files of variables, in several folders.
 const FILE: &str = ".env";
@@ -46,8 +49,14 @@ pub(in crate::discovery) fn secrets(
 ) -> ClientVariables {
     let users_file = around.home.join(".continue").join(FILE);
     let mut variables = ClientVariables::default();
-    if let Ok(Some(read)) = library.values.read(&users_file) {
-        variables.add_users(&read.bytes);
+    match files::is_of_user(&users_file) {
+        Ok(true) => {
+            if let Ok(Some(read)) = library.values.read(&users_file) {
+                variables.add_users(&read.bytes);
+            }
+        }
+        Ok(false) => {}
+        Err(why) => ownership::warn_once(format!("the file `{}` {why}", visible_path(&users_file))),
     }
     for project in project.into_iter() {
         for folder in [project.join(".continue"), project.to_owned()] {

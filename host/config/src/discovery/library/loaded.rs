@@ -57,7 +57,13 @@ pub(super) fn load(
     let bytes = match bytes {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return LoadedFile::Missing,
-        Err(why) => return bad((1, 1), format!("the file {why}"), None),
+        Err(why) => {
+            let (why, hint) = match why.split_once("\nhint: ") {
+                Some((why, hint)) => (why, Some(hint)),
+                None => (why.as_str(), None),
+            };
+            return bad((1, 1), format!("the file {why}"), hint);
+        }
     };
     let text = match files::text(bytes) {
         Ok(text) => text,

@@ -176,6 +176,7 @@ impl<'a> ClientSearch<'a> {
             of_entry: BTreeMap::new(),
             questions: &context.questions,
             inputs: self.setting.inputs,
+            is_users: project.is_none(),
             entered: self.setting.entered.as_ref().filter(|_| project.is_none()),
             is_of_entered: false,
             left: self.library.left(whose),

@@ -1,6 +1,7 @@
 //! Files that are filled into servers.
 
 use super::*;
+use crate::discovery::filling::value_files::CHANGED;
 
 /// The text of a file that was read.
 pub(in crate::discovery) struct ReadText {
@@ -111,6 +112,18 @@ impl Filler<'_> {
             shown,
             ..FilledValue::users(String::new())
         }
+    }
+
+    /// Reads the text of a file of environment variables, which say what a program runs. For a server of
+    /// the user's, nobody else may have written it; a file of a project's is trusted by its content.
+    pub(in crate::discovery) fn read_variables(&mut self, path: &Path) -> Result<ReadText, String> {
+        let read = self.read_text(path)?;
+        let is_of_entered = self.read.last().is_some_and(|read| read.is_of_entered);
+        // One that has gone may have been another user's.
+        if self.is_users && !is_of_entered && !files::is_of_user(path)? {
+            return Err(CHANGED.to_owned());
+        }
+        Ok(read)
     }
 
     /// Reads the text of a file that a server is made of.
