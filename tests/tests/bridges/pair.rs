@@ -72,6 +72,13 @@ impl Side {
                     .unwrap()
                     .shift_remove("logger");
             }
+            if let Some(id) = told.pointer_mut("/params/elicitationId") {
+                *id = json!(of_server(name, id));
+            }
+            let pages = told.pointer_mut("/error/data/elicitations");
+            for page in pages.and_then(Value::as_array_mut).into_iter().flatten() {
+                page["elicitationId"] = json!(of_server(name, &page["elicitationId"]));
+            }
         }
         told
     }
@@ -275,6 +282,17 @@ fn edited(value: &Value, edit: &impl Fn(&str) -> String) -> Value {
             .collect(),
         other => other.clone(),
     }
+}
+
+/// Returns the id of a page as its server has given it.
+#[track_caller]
+fn of_server(server: &str, id: &Value) -> String {
+    let own = id.as_str().and_then(|id| {
+        let id = id.strip_prefix(server)?;
+        id.strip_prefix('/')
+    });
+    own.unwrap_or_else(|| panic!("{id} is without `{server}`"))
+        .to_owned()
 }
 
 /// Masks every digit: times and dates.

@@ -4,7 +4,7 @@ use dormouse_jsonrpc::check_numbers;
 use serde_json::{Map, Value, json};
 
 use super::mark::{message, shown};
-use super::reserved::reserved_id;
+use super::reserved::page_id;
 use crate::question_links;
 
 /// JSON-RPC code of an error that wants pages opened first (MCP 2025-11-25,
@@ -48,8 +48,7 @@ pub fn error_data(server: &str, code: i64, data: String) -> String {
         marked.insert("message".into(), message.into());
         marked.insert("url".into(), link.into());
         if let Some(id) = text("elicitationId") {
-            let id = reserved_id(server, page).unwrap_or_else(|| id.to_owned());
-            marked.insert("elicitationId".into(), id.into());
+            marked.insert("elicitationId".into(), page_id(server, id).into());
         }
         Some(Value::Object(marked))
     });

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::form;
 use super::mark::{message, unmarked, unmarked_for_model};
-use super::reserved::{is_reserved, reserved_id, unreserved};
+use super::reserved::{is_reserved, page_id, unreserved};
 use super::show_all;
 use crate::question_links;
 use crate::{AskError, Capability, Question};
@@ -75,14 +75,16 @@ impl Question {
                 }
             }
             Capability::ElicitationUrl => {
-                if hides_something(&text(&self.params, "elicitationId")) {
+                let id = self.params.get("elicitationId").and_then(Value::as_str);
+                let id = id.map(|id| (hides_something(id), page_id(server, id)));
+                if id.as_ref().is_some_and(|(is_hiding, _)| *is_hiding) {
                     return Err(AskError::Invalid(format!(
                         "the `elicitationId` of server `{server}` has characters that nobody sees"
                     )));
                 }
                 let shown = message(server, &text(&self.params, "message"));
                 self.set("message", shown.into());
-                if let Some(id) = reserved_id(server, &self.params) {
+                if let Some((_, id)) = id {
                     self.set("elicitationId", id.into());
                 }
             }

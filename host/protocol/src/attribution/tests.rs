@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::*;
 use crate::{Capability, Question, QuestionOrigin};
 
-fn question(capability: Capability, params: Value) -> Question {
+pub(super) fn question(capability: Capability, params: Value) -> Question {
     let text = RawValue::from_string(params.to_string()).unwrap();
     let Value::Object(params) = params else {
         panic!("no object")
@@ -21,7 +21,7 @@ fn question(capability: Capability, params: Value) -> Question {
 }
 
 /// The parameters as they go out.
-fn sent(question: &Question) -> Value {
+pub(super) fn sent(question: &Question) -> Value {
     serde_json::from_str(&question.to_text()).unwrap()
 }
 
@@ -242,7 +242,7 @@ fn a_form_hides_nothing() {
 fn ids_of_dormouse_are_not_taken() {
     let page = |id: &str| json!({ "mode": "url", "message": "m", "url": "https://x", "elicitationId": id });
     for (id, expected) in [
-        ("one", "one"),
+        ("one", "x/one"),
         ("dormouse-login", "x/dormouse-login"),
         ("DORMOUSE", "x/DORMOUSE"),
     ] {

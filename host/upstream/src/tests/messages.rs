@@ -130,8 +130,8 @@ async fn that_a_page_is_done_is_told_to_whom_was_asked_to_open_it() {
     odd.policy.clients.lock().insert(ONE, client.clone());
     let page = |id: &str| json!({ "mode": "url", "message": "?", "url": "https://x", "elicitationId": id });
     let asked = |id: &str, done: &[&str]| json!({ "method": "elicitation/create", "params": page(id), "done": done });
-    // While the call waits, it is the call's; an id of Dormouse's is another one's to the client.
-    for (id, done) in [("a", "a"), ("dormouse-1", "odd/dormouse-1")] {
+    // While the call waits, it is the call's. To the client each id is one of the server's.
+    for (id, done) in [("a", "odd/a"), ("dormouse-1", "odd/dormouse-1")] {
         let asked = asked(id, &["b", id, id]);
         odd.call_as(ONE, caller.clone(), "ask", asked)
             .await
@@ -147,14 +147,14 @@ async fn that_a_page_is_done_is_told_to_whom_was_asked_to_open_it() {
     odd.call_as(ONE, caller.clone(), "ask", asked("d", &["c"]))
         .await
         .unwrap();
-    assert_eq!(client.heard(), [json!({ "done": "c" })]);
+    assert_eq!(client.heard(), [json!({ "done": "odd/c" })]);
     // So are pages that have to be opened before a call.
     let refused = json!({ "elicitations": [page("e")] });
     let refused = odd.call_as(ONE, caller.clone(), "refuse", refused).await;
     assert!(refused.is_err());
     odd.good().await;
     let done = [caller.heard(), client.heard()].concat();
-    let last = json!({ "done": "e" });
+    let last = json!({ "done": "odd/e" });
     assert_eq!(
         done.iter().filter(|heard| **heard == last).count(),
         1,
