@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use dormouse_config::ServerConfig;
 use dormouse_jsonrpc::METHOD_NOT_FOUND;
+use dormouse_launch::redaction::redacted_setting;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant};
 use dormouse_text::visible::{visible_line, visible_path};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use super::output::FAINT;
 use super::plugin_inputs::secret_in_words;
 use super::{Format, grant_args, hosts, output};
 use crate::control::{self, RequestError};
-use crate::roster::{HeldByPlugin, Places, RevokedAnswers, Roster, shown_value};
+use crate::roster::{HeldByPlugin, Places, RevokedAnswers, Roster, given_value};
 
 /// Time that a running host may take to say what a plugin was given there: nothing is changed, and what
 /// the configuration grants is shown without it.
@@ -190,7 +191,7 @@ fn text(
         text.push_str("Its settings\n");
     }
     for (name, value) in &server.settings {
-        let value = shown_value(value);
+        let value = given_value(name, value);
         let set = visible_line(&format!("{name} = {value}")).into_owned();
         let name = option(format!("--setting {name}"));
         text.push_str(&format!("  {set}  {name}\n"));
@@ -242,12 +243,14 @@ fn as_json(
             "hosts": hosts.collect::<Vec<_>>(),
         })
     });
+    let settings = server.settings.iter();
+    let settings = settings.map(|(name, value)| (name.clone(), redacted_setting(name, value)));
     json!({
         "server": server.name,
         "fs": grants.fs.iter().map(folder).collect::<Vec<_>>(),
         "env": grants.env,
         "http": grants.http.iter().map(text_of).collect::<Vec<_>>(),
-        "settings": server.settings,
+        "settings": settings.collect::<Value>(),
         "secrets": secrets.collect::<Vec<_>>(),
         "session": {
             "fs": of_session.fs.iter().map(folder).collect::<Vec<_>>(),

@@ -63,9 +63,9 @@ pub use places::Places;
 pub use refresh::PROBLEMS_OF_SERVERS;
 use refresh::{Reading, ReplacedServers};
 pub use requests::{
-    HeldByPlugin, mode_of, requested_http, requested_secret_in_words, requested_secrets,
-    requested_settings, secret_option, secrets_in_words, setting_in_words, setting_option,
-    shown_value,
+    HeldByPlugin, given_value, mode_of, requested_http, requested_secret_in_words,
+    requested_secrets, requested_settings, secret_option, secrets_in_words, setting_in_words,
+    setting_option, shown_value,
 };
 pub use resources::{
     FollowedResource, FollowedUri, ListedResource, MAX_FOLLOWED_URI_BYTES, ResourceIdentity,

@@ -101,6 +101,8 @@ fn no_command_says_a_secret() {
         &["grants", "adapted"],
         &["grants", "adapted", "--json"],
         &["grants", "web"],
+        &["grants", "loud"],
+        &["grants", "loud", "--json"],
         &["revoke", "adapted", "--all"],
         &["remove", "adapted"],
         &["cache", "list"],

@@ -7,6 +7,7 @@ mod arguments;
 mod hidden_texts;
 mod secret_name;
 mod secret_value;
+mod setting;
 mod unescaped;
 mod url;
 mod variable;
@@ -23,6 +24,7 @@ pub(crate) use secret_name::is_harmless_header;
 pub use secret_name::is_secret_name;
 pub(crate) use secret_value::is_trivial;
 pub use secret_value::{is_setting, may_be_secret_in_path, tells_nothing};
+pub use setting::redacted_setting;
 pub use url::redacted_url;
 
 /// Text in place of a secret.

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dormouse_egress::GrantedHttp;
-use dormouse_launch::redaction::{
-    HiddenTexts, HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES, is_secret_name,
-};
+use dormouse_launch::redaction::{HiddenTexts, HiddenTextsBuilder, MAX_WRITTEN_PIECE_BYTES};
 use dormouse_policy::Grants;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
@@ -93,7 +91,7 @@ impl GivenSecrets {
             }
         }
         for (name, value) in self.settings.as_ref() {
-            add(&mut texts, value, is_secret_name(name));
+            texts.add_setting(name, value);
         }
         for secret in self.http.secrets().resolved() {
             texts.add(secret.expose());
@@ -104,37 +102,6 @@ impl GivenSecrets {
             texts: Arc::clone(&texts),
         });
         Some(texts)
-    }
-}
-
-/// Adds the secrets of a setting: values below a secret's name, and texts in the form of secrets in
-/// arguments and in URLs.
-fn add(texts: &mut HiddenTextsBuilder, value: &Value, is_secret: bool) {
-    match value {
-        Value::String(text) if is_secret => {
-            texts.add_credential(text);
-            if text.contains("://") {
-                texts.add_url(text);
-            }
-        }
-        Value::Number(number) if is_secret => texts.add(&number.to_string()),
-        Value::String(text) => match serde_json::from_str::<Value>(text) {
-            Ok(written @ (Value::Array(_) | Value::Object(_))) => add(texts, &written, false),
-            _ => texts.add_line(text),
-        },
-        Value::Array(items) => {
-            if !is_secret {
-                let args: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                texts.add_arguments("", &args);
-            }
-            items.iter().for_each(|item| add(texts, item, is_secret));
-        }
-        Value::Object(members) => {
-            for (name, member) in members {
-                add(texts, member, is_secret || is_secret_name(name));
-            }
-        }
-        _ => {}
     }
 }
 

@@ -27,7 +27,9 @@ pub(in crate::cli) use words::secret_in_words;
 use super::output;
 use super::secret::place_in_words;
 use super::secret_hosts::{is_url, is_usually_url};
-use crate::roster::{HeldByPlugin, mode_of, requested_secrets, requested_settings, shown_value};
+use crate::roster::{
+    HeldByPlugin, given_value, mode_of, requested_secrets, requested_settings, shown_value,
+};
 
 /// Settings and secrets that a plugin is to have.
 #[derive(Default)]
@@ -138,8 +140,10 @@ impl GivenInputs {
     /// Returns lines on all of this for its user.
     pub(in crate::cli) fn in_words(&self) -> Vec<String> {
         let settings = self.inputs.settings.iter();
-        let settings = settings
-            .map(|(name, value)| format!("be told its setting `{name}`, `{}`", shown_value(value)));
+        let settings = settings.map(|(name, value)| {
+            let value = given_value(name, value);
+            format!("be told its setting `{name}`, `{value}`")
+        });
         let secrets = self.secrets.iter().map(secret_in_words);
         settings.chain(secrets).collect()
     }

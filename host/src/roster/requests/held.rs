@@ -1,6 +1,7 @@
 //! Inputs that a plugin has, of those that it may ask for.
 
 use dormouse_config::ServerConfig;
+use dormouse_launch::redaction::redacted_setting;
 use dormouse_policy::{FsGrant, FsMode, Grants, HttpGrant, HttpSecret};
 use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingRequest};
 use serde_json::{Map, Value};
@@ -72,12 +73,18 @@ impl<'a> HeldByPlugin<'a> {
         }
     }
 
-    /// Returns what is wrong with the value that its user has set; none where nothing is, or where
-    /// they have set none.
+    /// Returns what is wrong with the value that its user has set, without the secrets in it; none where
+    /// nothing is, or where they have set none.
     #[must_use]
     pub fn wrong_setting(&self, setting: &SettingRequest) -> Option<String> {
         let value = self.settings.get(&setting.name)?;
-        setting.check(value).err()
+        let why = setting.check(value).err()?;
+        let shown = redacted_setting(&setting.name, value);
+        if shown == *value {
+            return Some(why);
+        }
+        let why = setting.check(&shown).err();
+        Some(why.unwrap_or_else(|| format!("its value is no {}", setting.format)))
     }
 
     fn has_setting(&self, setting: &SettingRequest) -> bool {
@@ -205,6 +212,33 @@ mod tests {
                 (held.has(&wanted), held.needs(&wanted)),
                 (has, needs),
                 "{request}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_setting_says_no_secret() {
+        for (name, value, format, told) in [
+            ("port", json!("seven"), "number", "`seven` is no number"),
+            ("api_key", json!("s3cret"), "number", "`…` is no number"),
+            (
+                "api_key",
+                json!(["s3cret"]),
+                "string",
+                "its value is no text",
+            ),
+        ] {
+            let request = json!({ "kind": "setting", "name": name, "format": format });
+            let GrantRequest::Setting(request) = serde_json::from_value(request).unwrap() else {
+                panic!("no setting");
+            };
+            let settings = Map::from_iter([(name.to_owned(), value)]);
+            let grants = Grants::default();
+            let held = HeldByPlugin::new(&grants, &settings);
+            assert_eq!(
+                held.wrong_setting(&request).as_deref(),
+                Some(told),
+                "{name}"
             );
         }
     }

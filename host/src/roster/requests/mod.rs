@@ -8,10 +8,11 @@ use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingRequest};
 use serde_json::{Map, Value};
 
 pub use held::HeldByPlugin;
-pub(super) use words::{missing_command, missing_names};
 pub use words::{
-    requested_secret_in_words, secret_option, setting_in_words, setting_option, shown_value,
+    given_value, requested_secret_in_words, secret_option, setting_in_words, setting_option,
+    shown_value,
 };
+pub(super) use words::{missing_command, missing_names};
 
 /// Returns the settings that a plugin asks for.
 pub fn requested_settings(requests: &[GrantRequest]) -> impl Iterator<Item = &SettingRequest> {

@@ -1,5 +1,6 @@
 //! Settings and secrets that plugins ask for: in words, and as options of the command line.
 
+use dormouse_launch::redaction::redacted_setting;
 use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::visible_line;
 use dormouse_wit::{FolderAccess, GrantRequest, SecretRequest, SettingFormat, SettingRequest};
@@ -136,7 +137,13 @@ pub(crate) fn missing_command(server: &str, missing: &[&GrantRequest]) -> String
     command
 }
 
-/// Returns a setting's value as its user would type it.
+/// Returns the value that a setting has been given as outputs show it: without the secrets in it.
+pub fn given_value(name: &str, value: &Value) -> String {
+    shown_value(&redacted_setting(name, value))
+}
+
+/// Returns a value that an author has declared for a setting, as its user would type it. What its user has
+/// given is shown by [`given_value`].
 pub fn shown_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

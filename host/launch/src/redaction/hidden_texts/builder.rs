@@ -6,6 +6,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
+use serde_json::Value;
 
 use super::HiddenTexts;
 use super::patterns::{MIN_HIDDEN_BYTES, Patterns, in_form, is_of_lines};
@@ -120,6 +121,45 @@ impl HiddenTextsBuilder {
             true => self.add_credential(value),
             false if tells_nothing(value) => {}
             false => self.add_possible_credential(value),
+        }
+    }
+
+    /// Adds the secrets of a setting: values below a secret's name, and texts in the form of secrets in
+    /// arguments and in URLs.
+    pub fn add_setting(&mut self, name: &str, value: &Value) {
+        self.add_value(value, is_secret_name(name));
+    }
+
+    fn add_value(&mut self, value: &Value, is_secret: bool) {
+        match value {
+            Value::String(text) if is_secret => {
+                self.add_credential(text);
+                if text.contains("://") {
+                    self.add_url(text);
+                }
+            }
+            Value::Number(number) if is_secret => self.add(&number.to_string()),
+            Value::String(text) => match serde_json::from_str::<Value>(text) {
+                Ok(written @ (Value::Array(_) | Value::Object(_))) => {
+                    self.add_value(&written, false);
+                }
+                _ => self.add_line(text),
+            },
+            Value::Array(items) => {
+                if !is_secret {
+                    let args: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                    self.add_arguments("", &args);
+                }
+                items
+                    .iter()
+                    .for_each(|item| self.add_value(item, is_secret));
+            }
+            Value::Object(members) => {
+                for (name, member) in members {
+                    self.add_value(member, is_secret || is_secret_name(name));
+                }
+            }
+            _ => {}
         }
     }
 
