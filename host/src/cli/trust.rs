@@ -94,6 +94,7 @@ impl TrustArgs {
         let shown = output::judged(&review.text);
         output::print(&shown)?;
         review.check_usable()?;
+        RecordedFolders::check_project(&project, &review.real_paths)?;
         // Of a long text, its reader may have seen the end alone.
         let lines = shown.lines().count();
         let question = format!(
@@ -132,6 +133,13 @@ fn revoke(trusted: &Trust, places: &Places, named: &Path) -> anyhow::Result<Exit
         Some(folder) => trusted.revoke(folder)?,
         None => false,
     };
+    // What its files named takes the room of what those of others name. It is trusted no longer in any case.
+    let recorded_folders = RecordedFolders::new(&places.data);
+    if let Err(error) = recorded_folders.forget_project(folder.unwrap_or(named)) {
+        output::warn(&format!(
+            "where its folders were is not forgotten: {error:#}"
+        ));
+    }
     // Whatever comes of its line in the log, hosts are told.
     let noted = match folder.filter(|_| was_trusted) {
         Some(folder) => Decisions::new(&places.data).note_in_effect(&Decision {

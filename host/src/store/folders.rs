@@ -32,8 +32,16 @@ const OWN_FILE: &str = "folders.json";
 /// File of what projects were granted.
 const PROJECTS_FILE: &str = "project-folders.json";
 
-/// Largest file of real paths that is read, in bytes.
+/// Largest file of real paths that is read or written, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
+
+/// Most bytes of the real paths of one project, as they are written: its file decides how many there are
+/// and how long each is, and there has to be room for those of others.
+const MAX_PROJECT_BYTES: usize = 256 << 10;
+
+/// What a user can do where it is not known where folders were.
+const DELETE_HINT: &str =
+    "hint: delete it, if the folders in your configuration are still those that you mean";
 
 impl RecordedFolders {
     /// Opens the record in Dormouse's data folder, which need not exist yet.
@@ -99,16 +107,61 @@ impl RecordedFolders {
         self.known(project)
     }
 
-    /// Records real paths as their user was shown them, replacing earlier ones: whoever trusts a
-    /// project once more, or grants a server its folders anew, need not mean what it had before.
+    /// Records real paths as their user was shown them, replacing earlier ones of the same folders:
+    /// whoever grants a server its folders anew need not mean what it had before.
     ///
     /// # Errors
-    /// The record cannot be read or written.
+    /// The record cannot be read or written, or there is too much for it.
     pub fn record_anew(&self, project: Option<&Path>, real: &RealPaths) -> anyhow::Result<()> {
         match real.is_empty() {
             true => Ok(()),
             false => self.edit(project, |known| known.extend(real.clone())),
         }
+    }
+
+    /// Records the real paths of a project as its user was shown them, in place of all that it had:
+    /// whoever trusts it once more has not been shown what its files said before.
+    ///
+    /// # Errors
+    /// The record cannot be read or written, or there is too much for it.
+    pub fn record_project(&self, project: &Path, real: &RealPaths) -> anyhow::Result<()> {
+        match real.is_empty() {
+            true => self.forget_project(project),
+            false => self.edit(Some(project), |known| real.clone_into(known)),
+        }
+    }
+
+    /// Checks that the real paths of a project leave room for those of others.
+    ///
+    /// # Errors
+    /// They do not, with the number of bytes that they take.
+    pub fn check_project(project: &Path, paths: &RealPaths) -> anyhow::Result<()> {
+        let bytes = serde_json::to_string_pretty(paths)?.len();
+        if bytes > MAX_PROJECT_BYTES {
+            anyhow::bail!(
+                "the files of the project `{}` name {} folders and files of secrets, which take {bytes} bytes \
+                 to record, and {MAX_PROJECT_BYTES} are allowed\n\
+                 hint: whoever wrote its files has to name fewer, or name them by shorter paths",
+                visible_path(project),
+                paths.len()
+            );
+        }
+        Ok(())
+    }
+
+    /// Forgets what a project was granted, which is trusted no longer.
+    ///
+    /// # Errors
+    /// The record cannot be read or written.
+    pub fn forget_project(&self, project: &Path) -> anyhow::Result<()> {
+        let all: ProjectPaths = self.read(PROJECTS_FILE)?;
+        if !all.contains_key(project) {
+            return Ok(());
+        }
+        let _lock = paths::lock(&self.data.join("folders.lock"))?;
+        let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
+        all.remove(project);
+        self.write(PROJECTS_FILE, &all)
     }
 
     fn edit(
@@ -125,7 +178,9 @@ impl RecordedFolders {
             }
             Some(project) => {
                 let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
-                change(all.entry(project.to_owned()).or_default());
+                let of_project = all.entry(project.to_owned()).or_default();
+                change(of_project);
+                Self::check_project(project, of_project)?;
                 self.write(PROJECTS_FILE, &all)
             }
         }
@@ -137,19 +192,17 @@ impl RecordedFolders {
         if !ownership::counts(&file, &self.data) && file.try_exists().unwrap_or(true) {
             anyhow::bail!(
                 "`{shown}` can have been written by others, so that nobody knows where the granted \
-                 folders were\n\
-                 hint: delete it, if the folders in your configuration are still those that you mean"
+                 folders were\n{DELETE_HINT}"
             );
         }
         let bytes = dormouse_files::regular::read_regular_file(&file, MAX_FILE_BYTES)
-            .with_context(|| format!("`{shown}` cannot be read"))?;
+            .map_err(|error| anyhow::anyhow!("`{shown}` cannot be read: {error}\n{DELETE_HINT}"))?;
         let Some(bytes) = bytes else {
             return Ok(T::default());
         };
         serde_json::from_slice(&bytes).with_context(|| {
             format!(
-                "`{shown}` is damaged, so that nobody knows where the granted folders were\n\
-                 hint: delete it, if the folders in your configuration are still those that you mean"
+                "`{shown}` is damaged, so that nobody knows where the granted folders were\n{DELETE_HINT}"
             )
         })
     }
@@ -157,6 +210,14 @@ impl RecordedFolders {
     fn write(&self, name: &str, known: &impl Serialize) -> anyhow::Result<()> {
         let file = self.data.join(name);
         let text = serde_json::to_string_pretty(known)?;
+        if text.len() as u64 > MAX_FILE_BYTES {
+            anyhow::bail!(
+                "`{}` would have {} bytes, and has room for {MAX_FILE_BYTES}: nothing is recorded\n\
+                 hint: `dormouse trust --revoke` makes room, in projects that need not be trusted any more",
+                visible_path(&file),
+                text.len()
+            );
+        }
         replace(&file, text.as_bytes(), Access::Private)
             .with_context(|| format!("`{}` cannot be written", visible_path(&file)))
     }
@@ -164,115 +225,4 @@ impl RecordedFolders {
 
 #[cfg(unix)]
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    #[test]
-    fn the_first_real_path_of_a_folder_stays_until_it_is_recorded_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let (one, other, link) = (root.join("one"), root.join("other"), root.join("link"));
-        std::fs::create_dir(&one).unwrap();
-        symlink(&one, &link).unwrap();
-        let recorded = RecordedFolders::new(&root.join("data"));
-        let written = BTreeSet::from([link.clone(), other.clone()]);
-        let first = recorded.record(None, &written).unwrap();
-        assert_eq!((&first[&link], &first[&other]), (&one, &other));
-        // Both are something else now.
-        std::fs::remove_file(&link).unwrap();
-        symlink("other", &link).unwrap();
-        symlink("one", &other).unwrap();
-        assert_eq!(recorded.record(None, &written).unwrap(), first);
-        let anew = RealPaths::from([(link.clone(), one.clone())]);
-        recorded.record_anew(None, &anew).unwrap();
-        assert_eq!(recorded.known(None).unwrap()[&link], one);
-        assert_eq!(recorded.known(None).unwrap()[&other], other);
-    }
-
-    /// Who trusts one project has been shown nothing of another's folders.
-    #[test]
-    fn what_a_project_is_granted_is_recorded_for_it_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let (safe, secret, link) = (root.join("safe"), root.join("secret"), root.join("link"));
-        let recorded = RecordedFolders::new(&root.join("data"));
-        let [a, b] = ["a", "b"].map(|name| root.join(name));
-        for folder in [&safe, &secret] {
-            std::fs::create_dir(folder).unwrap();
-        }
-        symlink("safe", &link).unwrap();
-        let shown = RealPaths::from([(link.clone(), safe.clone())]);
-        recorded.record_anew(Some(&b), &shown).unwrap();
-        std::fs::remove_file(&link).unwrap();
-        symlink("secret", &link).unwrap();
-        let written = BTreeSet::from([link.clone()]);
-        let own = recorded.record(None, &written).unwrap();
-        assert_eq!(own[&link], secret);
-        let shown = RealPaths::from([(link.clone(), secret.clone())]);
-        recorded.record_anew(Some(&a), &shown).unwrap();
-        for (project, expected) in [(&a, &secret), (&b, &safe)] {
-            let known = recorded.record(Some(project), &written).unwrap();
-            assert_eq!(&known[&link], expected);
-        }
-        recorded.record_anew(Some(&b), &shown).unwrap();
-        assert_eq!(recorded.known(Some(&b)).unwrap()[&link], secret);
-    }
-
-    /// Of a project that an older host was told to trust.
-    #[test]
-    fn what_older_hosts_have_recorded_counts_for_projects() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let recorded = RecordedFolders::new(&root);
-        let (path, real) = (root.join("a"), root.join("b"));
-        let older = RealPaths::from([(path.clone(), real.clone())]);
-        recorded.record_anew(None, &older).unwrap();
-        let written = BTreeSet::from([path.clone()]);
-        let known = recorded.record(Some(&root), &written);
-        assert_eq!(known.unwrap()[&path], real);
-        // From then on it is the project's own.
-        let later = RealPaths::from([(path.clone(), root.join("c"))]);
-        recorded.record_anew(None, &later).unwrap();
-        let known = recorded.record(Some(&root), &written);
-        assert_eq!(known.unwrap()[&path], real);
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_not_overwritten() {
-        let folder = tempfile::tempdir().unwrap();
-        let recorded = RecordedFolders::new(folder.path());
-        std::fs::write(folder.path().join("folders.json"), "{").unwrap();
-        assert!(
-            recorded
-                .record(None, &[PathBuf::from("/a")].into())
-                .is_err()
-        );
-        assert!(
-            recorded
-                .record_anew(None, &RealPaths::from([(PathBuf::new(), PathBuf::new())]))
-                .is_err()
-        );
-        let text = std::fs::read_to_string(folder.path().join("folders.json"));
-        assert_eq!(text.unwrap(), "{");
-    }
-
-    /// Where links lead now need not be what was granted.
-    #[test]
-    fn what_others_can_have_written_is_not_recorded_anew() {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        let folder = tempfile::tempdir().unwrap();
-        let recorded = RecordedFolders::new(folder.path());
-        let written = BTreeSet::from([PathBuf::from("/a")]);
-        recorded.record(None, &written).unwrap();
-        let file = folder.path().join("folders.json");
-        let mode = std::fs::Permissions::from_mode(0o666);
-        std::fs::set_permissions(&file, mode).unwrap();
-        let error = recorded.record(None, &written).unwrap_err().to_string();
-        assert!(error.contains("written by others"), "{error}");
-        std::fs::remove_file(&file).unwrap();
-        assert_eq!(recorded.record(None, &written).unwrap().len(), 1);
-    }
-}
+mod tests;

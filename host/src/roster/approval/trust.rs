@@ -41,6 +41,7 @@ impl Roster {
     /// It is no longer what was shown, or that cannot be kept.
     pub fn trust(&self, shown: &ProjectReview, by: DecidedBy) -> anyhow::Result<()> {
         shown.check_usable()?;
+        RecordedFolders::check_project(&shown.folder, &shown.real_paths)?;
         let configured = self.configured_for_review(&shown.folder)?;
         configured.check(shown)?;
         self.decisions.note(&Decision {
@@ -51,7 +52,7 @@ impl Roster {
         })?;
         // Folders and files of secrets are where they were shown to be, wherever links lead by now.
         let recorded = RecordedFolders::new(&self.places.data);
-        recorded.record_anew(Some(&shown.folder), &shown.real_paths)?;
+        recorded.record_project(&shown.folder, &shown.real_paths)?;
         // To the hash of what was shown, whatever the files say by now.
         self.trust.grant(&shown.folder, &shown.content)?;
         self.reload()

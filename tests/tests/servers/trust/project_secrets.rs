@@ -107,6 +107,22 @@ fn a_file_of_a_secret_that_becomes_a_link_is_not_sent() {
     }
 }
 
+/// What a project names takes room that others need: nothing of it is left where it is trusted no longer.
+#[test]
+fn of_a_project_that_is_trusted_no_longer_no_paths_are_kept() {
+    let project = Project::trusted(|project| put(&project.join("conf"), "the-projects"));
+    let record = project
+        .home
+        .path()
+        .join("cache/data/dormouse/project-folders.json");
+    let is_recorded = || fs::read_to_string(&record).unwrap().contains("conf/key");
+    assert!(is_recorded());
+    let mut revoke = project.home.command(&["trust", "--revoke"]);
+    let revoked = revoke.current_dir(project.folder()).output().unwrap();
+    assert!(revoked.status.success(), "{revoked:?}");
+    assert!(!is_recorded());
+}
+
 /// What is in its file no plugin reads, of whichever server.
 #[test]
 fn no_plugin_is_granted_a_folder_with_a_secret_of_a_project_in_it() {
