@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::resolution::MAX_STEPS;
 use crate::roster::uris::{
-    each_page, each_page_of_result, each_uri, is_page, split, text_of, with_replaced, with_server,
+    each_page, each_page_of_result, each_uri, is_always_named, text_of, with_replaced, with_server,
 };
 use crate::roster::{Roster, Server, ShownTool, Snapshot};
 
@@ -29,7 +29,7 @@ pub(in super::super) struct RequestedUri<'u> {
 
 impl Snapshot {
     /// Returns a server's URI in the form that agents are shown, if that includes the server's
-    /// name. `steps` is the number of bytes that may yet be compared with templates.
+    /// name because others have the same. `steps` is the number of bytes that may yet be compared with templates.
     fn shown_uri(&self, server: &str, uri: &str, steps: &Cell<usize>) -> Option<String> {
         let is_of_template = || {
             let mut templates = self.templates().shared_of(server).iter();
@@ -43,11 +43,7 @@ impl Snapshot {
                 left > 0 && template.matched(uri).is_some()
             })
         };
-        // What looks as if it were another's is this one's all the same.
-        let is_marked = is_page(uri) || split(uri).is_some();
-        let is_shared = is_marked
-            || self.resources().shares(server, uri)
-            || steps.get() > 0 && is_of_template();
+        let is_shared = self.resources().shares(server, uri) || steps.get() > 0 && is_of_template();
         is_shared.then(|| with_server(uri, server))
     }
 
@@ -112,8 +108,8 @@ impl Roster {
             Some(RequestedUri { own, shown }) if own == uri => {
                 (own != shown).then(|| shown.to_owned())
             }
-            // However many there are, none looks like another server's.
-            _ if is_page(uri) || split(uri).is_some() => Some(with_server(uri, server)),
+            // However many there are, none looks like another server's, or Dormouse's.
+            _ if is_always_named(uri) => Some(with_server(uri, server)),
             _ if shared.get() >= MAX_SHARED => None,
             _ => {
                 let shown = snapshot.shown_uri(server, uri, &steps);

@@ -12,4 +12,4 @@ pub(super) use pages::{each_page, each_page_of_result, has_page, with_shown_page
 pub(super) use replaced::with_replaced;
 pub(super) use result::{MAX_URI_BYTES, each_uri, text_of};
 pub use server_uri::is_page;
-pub(super) use server_uri::{split, with_server};
+pub(super) use server_uri::{is_always_named, split, with_server};

@@ -5,14 +5,27 @@
 //! servers and clients that look at a scheme, an authority or a path. The name is removed before
 //! the request goes to the server.
 
+use super::own_uri::is_own;
+
 /// Text before the name of the server.
 const MARK: &str = "dormouse-server=";
 
-/// Returns a URI, or a URI template, with the name of its server.
+/// Text before the URI of a server whose scheme is Dormouse's own: it is another scheme then.
+const FOREIGN: &str = "server+";
+
+/// Returns a URI, or a URI template, with the name of its server. None is left that begins as
+/// Dormouse's own do, which no server has.
 pub(in super::super) fn with_server(uri: &str, server: &str) -> String {
+    let foreign = if is_own(uri) { FOREIGN } else { "" };
     // A fragment begins once.
     let before = if uri.contains('#') { '&' } else { '#' };
-    format!("{uri}{before}{MARK}{server}")
+    format!("{foreign}{uri}{before}{MARK}{server}")
+}
+
+/// Checks whether a URI in an answer of a server gets the name of that server in any case: that of a
+/// page, and what would else be taken for another server's or for Dormouse's own.
+pub(in super::super) fn is_always_named(uri: &str) -> bool {
+    is_page(uri) || is_own(uri) || split(uri).is_some()
 }
 
 /// Returns the URI as its server knows it, and the name of the server. None if it has no server
@@ -50,6 +63,25 @@ mod tests {
             // Also what somebody else has made of it before.
             let twice = with_server(shown, "b");
             assert_eq!(split(&twice), Some((shown, "b")));
+        }
+        // Nobody reads these, and nobody takes them for what they are not.
+        for (uri, shown) in [
+            (
+                "dormouse://status",
+                "server+dormouse://status#dormouse-server=a-1",
+            ),
+            ("DORMOUSE:x#y", "server+DORMOUSE:x#y&dormouse-server=a-1"),
+        ] {
+            assert!(is_always_named(uri), "{uri}");
+            assert_eq!(with_server(uri, "a-1"), shown);
+            assert!(!is_own(shown), "{shown}");
+        }
+        for (uri, is_always) in [
+            ("ui://page", true),
+            ("x:#dormouse-server=b", true),
+            ("memo://insights", false),
+        ] {
+            assert_eq!(is_always_named(uri), is_always, "{uri}");
         }
         for none in [
             "memo://insights",

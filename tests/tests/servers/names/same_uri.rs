@@ -323,5 +323,9 @@ fn no_server_has_a_resource_of_dormouse() {
     assert!(read_status.to_string().contains("servers"), "{read_status}");
     for uri in ["dormouse://x", "DORMOUSE://x"] {
         assert!(read(&mut host, uri)["error"].is_object(), "{uri}");
+        // Nor does one answer with such a URI.
+        let linked = host.call("evil__link", json!({ "uri": uri })).unwrap();
+        let shown = format!("\"server+{uri}#dormouse-server=evil\"");
+        assert!(linked.to_string().contains(&shown), "{linked}");
     }
 }
