@@ -11,6 +11,7 @@ use std::net::IpAddr;
 
 use super::header::only;
 use super::token::Token;
+use dormouse_text::shell_word::shell_word;
 use dormouse_text::visible::visible_path;
 use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
@@ -104,11 +105,16 @@ impl fmt::Display for RequestRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (problem, file) = match self {
             Self::Host(host) => {
-                return write!(
-                    f,
-                    "requests to host `{host}` are not served\n\
-                     hint: `--allow-host {host}`, if that is a name of this machine or of a proxy"
-                );
+                write!(f, "requests to host `{host}` are not served")?;
+                // What is no name of a host cannot be let in.
+                return match host.parse::<Authority>() {
+                    Ok(named) if is_host_and_port(&named) => write!(
+                        f,
+                        "\nhint: `--allow-host {}`, if that is a name of this machine or of a proxy",
+                        shell_word(host)
+                    ),
+                    _ => Ok(()),
+                };
             }
             Self::Origin(origin) => {
                 write!(f, "requests from web pages of `{origin}` are not served")?;
@@ -116,7 +122,8 @@ impl fmt::Display for RequestRefusal {
                 return match origin.parse::<WebOrigin>() {
                     Ok(_) => write!(
                         f,
-                        "\nhint: `--allow-origin {origin}`, if you trust them with all of your servers"
+                        "\nhint: `--allow-origin {}`, if you trust them with all of your servers",
+                        shell_word(origin)
                     ),
                     Err(_) => Ok(()),
                 };

@@ -130,6 +130,34 @@ fn what_is_no_origin_is_not_said_to_be_one_that_could_be_allowed() {
     }
 }
 
+/// Whoever writes the header would otherwise have its reader run something else.
+#[test]
+fn what_is_suggested_of_a_header_is_a_word_to_a_shell() {
+    for (said, hint) in [
+        ("evil.example", Some("--allow-host evil.example`")),
+        ("evil.example:80", Some("--allow-host evil.example:80`")),
+        ("$(reboot)", Some("--allow-host '$(reboot)'`")),
+        ("x;reboot", Some("--allow-host 'x;reboot'`")),
+        ("$(touch /tmp/x)", None),
+        ("a@b", None),
+        ("`reboot`", None),
+        ("?", None),
+        ("", None),
+    ] {
+        let told = RequestRefusal::Host(said.to_owned()).to_string();
+        assert!(told.contains(&format!("host `{said}`")), "{told}");
+        match hint {
+            Some(hint) => assert!(told.contains(hint), "{told}"),
+            None => assert!(!told.contains("--allow-host"), "{told}"),
+        }
+    }
+    let told = RequestRefusal::Origin("https://$(reboot)".to_owned()).to_string();
+    assert!(
+        told.contains("--allow-origin 'https://$(reboot)'`"),
+        "{told}"
+    );
+}
+
 #[test]
 fn tokens() {
     let guard = RequestGuard {
