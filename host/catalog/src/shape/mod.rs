@@ -84,6 +84,22 @@ impl fmt::Display for NonconformingItem {
     }
 }
 
+/// Reason of a tool that can be called as a task alone.
+const TASK_ALONE: &str =
+    "it is called as a task alone (`taskSupport` is `required`), and Dormouse has no tasks";
+
+impl NonconformingItem {
+    /// Returns the reason why it is not shown, as models are told it: nothing that it says of itself,
+    /// which nobody has approved.
+    #[must_use]
+    pub fn why_for_models(&self) -> &'static str {
+        match self.why == TASK_ALONE {
+            true => TASK_ALONE,
+            false => "how it is declared is not what MCP has there",
+        }
+    }
+}
+
 /// Longest name of an odd item that is shown in full, in characters.
 const MAX_NAME_CHARACTERS: usize = 128;
 
@@ -264,11 +280,7 @@ impl Shape {
     ) -> Result<Self, String> {
         sound::sound(object.get(), limits)?;
         if what == What::Tool && is_task(object) {
-            return Err(
-                "it is called as a task alone (`taskSupport` is `required`), and Dormouse has no \
-                 tasks"
-                    .to_owned(),
-            );
+            return Err(TASK_ALONE.to_owned());
         }
         let mut judge = ItemValidator {
             is_listed: true,

@@ -157,7 +157,9 @@ fn one_odd_tool_costs_nobody_the_others() {
 
     let call = json!({ "name": "odd__unreadable", "arguments": {} });
     let refused = host.request("tools/call", call).unwrap_err().to_string();
-    assert!(refused.contains("`inputSchema.type` is"), "{refused}");
+    // A model is told nothing that stands there.
+    assert!(refused.contains("it is not shown"), "{refused}");
+    assert!(!refused.contains("inputSchema"), "{refused}");
     drop(host);
     // What was mended is no change that anybody had to approve.
     let status = all.home.json(&["status", "--json"]).unwrap();

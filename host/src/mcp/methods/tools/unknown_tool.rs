@@ -112,7 +112,8 @@ fn not_offered(name: &str, snapshot: &Snapshot, near: Option<&str>) -> Option<St
     ))
 }
 
-/// Returns the reason for which a tool of that name is not shown, if there is one all the same.
+/// Returns the reason for which a tool of that name is not shown, if there is one all the same. What
+/// nobody has approved says nothing to a model, of its faults neither.
 fn not_shown(name: &str, snapshot: &Snapshot) -> Option<String> {
     snapshot.servers().values().find_map(|server| {
         let config = server.config();
@@ -120,7 +121,12 @@ fn not_shown(name: &str, snapshot: &Snapshot) -> Option<String> {
         let mut odd = server.odd().iter();
         let found =
             odd.find(|odd| odd.what == What::Tool && !odd.shown && shown(&odd.name) == name)?;
-        Some(format!("server `{}`: {found}", config.name))
+        Some(format!(
+            "server `{}` has it, and it is not shown: {}\n\
+             hint: `dormouse doctor` says what whoever wrote the server has to mend",
+            config.name,
+            found.why_for_models()
+        ))
     })
 }
 
