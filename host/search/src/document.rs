@@ -16,3 +16,22 @@ pub struct ToolDocument<'a> {
     /// JSON Schema of its arguments, as text. One that is no JSON says nothing.
     pub input_schema: Option<&'a str>,
 }
+
+impl ToolDocument<'_> {
+    /// Returns the length of all its texts but for the server's name.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = [self.title, self.description, self.input_schema];
+        let texts = texts.into_iter().flatten();
+        let texts = texts.chain([self.name, self.own_name]).map(str::len);
+        texts.fold(0, usize::saturating_add)
+    }
+
+    /// Returns it with its names and title alone.
+    pub(crate) fn without_texts(self) -> Self {
+        Self {
+            description: None,
+            input_schema: None,
+            ..self
+        }
+    }
+}

@@ -164,7 +164,8 @@ impl SearchIndex {
                 self.terms.push(Term {
                     letters: letters(&stem),
                     stem,
-                    occurrences: Vec::new(),
+                    // Most terms are one server's.
+                    occurrences: Vec::with_capacity(occurrences.len()),
                     rarity: 0.0,
                 });
             }

@@ -2,7 +2,8 @@
 //! in this process: no file, no connection, no model.
 //!
 //! What is known of one server's tools is analysed once ([`ServerDocuments`]); a [`SearchIndex`] is
-//! made of these, so that a server that has changed is analysed alone.
+//! made of these, so that a server that has changed is analysed alone. Both are kept for as long as they
+//! are of use ([`KeptIndices`]).
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +13,8 @@ mod evidence;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod index;
+mod kept_documents;
+mod kept_indices;
 mod literals;
 mod page_share;
 mod query;
@@ -30,5 +33,7 @@ mod tests;
 
 pub use document::ToolDocument;
 pub use index::SearchIndex;
+pub use kept_documents::KeptDocuments;
+pub use kept_indices::KeptIndices;
 pub use ranking::{SearchHit, SearchOptions};
 pub use server_documents::ServerDocuments;

@@ -11,11 +11,26 @@ use crate::weights::{FIELDS, MAX_REPEATED, PAIR, SATURATION, ToolField};
 use crate::words::{KeptStems, words};
 
 /// Number of the way in which tools are analysed: what another one has made is of no use.
-const ANALYSIS: u32 = 2;
+const ANALYSIS: u32 = 3;
 
-/// Most bytes of descriptions and schemas that are read of one server; of the tools behind them, the
-/// names and titles are read.
+/// Most bytes that are read of one server, names and titles included; of the tools behind them, the names
+/// and titles alone are read.
 const MAX_TEXT_BYTES: usize = 4 << 20;
+
+/// Most terms of one server, and most that its tools have of them together, with descriptions and schemas.
+/// A text of a few bytes may be two terms, each of which takes a hundred times as much, in memory and to be
+/// ordered. A thousand tools of servers as they are have some 50,000, of 10,000 terms.
+pub(crate) const MAX_OF_TEXTS: TermNumbers = TermNumbers {
+    terms: 60_000,
+    occurrences: 300_000,
+};
+
+/// The same with names and titles of the tools behind those: of the ones that are left, the names are
+/// found as a whole, by their beginning and with one letter mistyped, as all are, and by no words.
+pub(crate) const MAX_OF_ALL: TermNumbers = TermNumbers {
+    terms: 100_000,
+    occurrences: 500_000,
+};
 
 /// Most words that are read of one field of a tool.
 const MAX_WORDS: usize = 600;
@@ -30,6 +45,31 @@ pub struct ServerDocuments {
     /// Stems of its tools' words in order, and pairs of stems with a space between, each with the
     /// tools that have it.
     pub(crate) terms: Vec<(String, Vec<Occurrence>)>,
+    /// How many of the tools are known by their names and titles alone, because those before them say so
+    /// much.
+    without_texts: usize,
+}
+
+/// Number of terms, and of those that tools have of them together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct TermNumbers {
+    pub(crate) terms: usize,
+    pub(crate) occurrences: usize,
+}
+
+impl TermNumbers {
+    /// Checks whether these are no more than others.
+    pub(crate) fn are_within(self, most: Self) -> bool {
+        self.terms <= most.terms && self.occurrences <= most.occurrences
+    }
+}
+
+/// Texts of a tool whose words count. Of the tools of a server, each has no more than the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReadTexts {
+    All,
+    NamesAndTitle,
+    None,
 }
 
 /// Names of a tool.
@@ -43,6 +83,7 @@ pub(crate) struct Names {
 
 /// A tool that has a word.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(u32, f32, bool)", into = "(u32, f32, bool)")]
 pub(crate) struct Occurrence {
     /// Place of the tool.
     pub(crate) tool: u32,
@@ -50,6 +91,52 @@ pub(crate) struct Occurrence {
     pub(crate) weight: f32,
     /// Whether it is a word of the tool's own name.
     pub(crate) in_name: bool,
+}
+
+impl From<(u32, f32, bool)> for Occurrence {
+    fn from((tool, weight, in_name): (u32, f32, bool)) -> Self {
+        Self {
+            tool,
+            weight,
+            in_name,
+        }
+    }
+}
+
+impl From<Occurrence> for (u32, f32, bool) {
+    fn from(occurrence: Occurrence) -> Self {
+        (occurrence.tool, occurrence.weight, occurrence.in_name)
+    }
+}
+
+/// Terms of a server's tools as they are found.
+#[derive(Default)]
+struct FoundTerms {
+    terms: BTreeMap<String, Vec<Occurrence>>,
+    occurrences: usize,
+}
+
+impl FoundTerms {
+    /// Checks whether there would be no more than so many with as many others.
+    fn have_room(&self, others: usize, most: TermNumbers) -> bool {
+        let numbers = TermNumbers {
+            terms: self.terms.len().saturating_add(others),
+            occurrences: self.occurrences.saturating_add(others),
+        };
+        numbers.are_within(most)
+    }
+
+    fn add(&mut self, tool: u32, terms: BTreeMap<String, (f32, bool)>) {
+        self.occurrences = self.occurrences.saturating_add(terms.len());
+        for (stem, (weight, in_name)) in terms {
+            let occurrence = Occurrence {
+                tool,
+                weight,
+                in_name,
+            };
+            self.terms.entry(stem).or_default().push(occurrence);
+        }
+    }
 }
 
 impl ServerDocuments {
@@ -65,34 +152,80 @@ impl ServerDocuments {
         stems: &mut KeptStems,
     ) -> Self {
         let mut names = Vec::new();
-        let mut terms: BTreeMap<String, Vec<Occurrence>> = BTreeMap::new();
+        let mut found = FoundTerms::default();
         let mut room = MAX_TEXT_BYTES;
-        for (tool, mut document) in (0..).zip(tools) {
-            let length = |text: Option<&str>| text.map_or(0, str::len);
-            let bytes = length(document.description).saturating_add(length(document.input_schema));
-            room = room.saturating_sub(bytes);
-            if room == 0 {
-                document.description = None;
-                document.input_schema = None;
-            }
+        let mut read = ReadTexts::All;
+        let mut without_texts = 0;
+        for (tool, document) in (0..).zip(tools) {
             names.push(Names {
                 shown: document.name.to_owned(),
                 own: document.own_name.to_owned(),
             });
-            for (stem, (weight, in_name)) in tool_terms(server, &document, stems) {
-                let occurrence = Occurrence {
-                    tool,
-                    weight,
-                    in_name,
-                };
-                terms.entry(stem).or_default().push(occurrence);
+            room = room.saturating_sub(document.bytes());
+            if read == ReadTexts::All && room == 0 {
+                read = ReadTexts::NamesAndTitle;
             }
+            if read == ReadTexts::All {
+                let terms = tool_terms(server, &document, stems);
+                if found.have_room(terms.len(), MAX_OF_TEXTS) {
+                    found.add(tool, terms);
+                    continue;
+                }
+                read = ReadTexts::NamesAndTitle;
+            }
+            without_texts += 1;
+            if read == ReadTexts::NamesAndTitle {
+                let terms = tool_terms(server, &document.without_texts(), stems);
+                if found.have_room(terms.len(), MAX_OF_ALL) {
+                    found.add(tool, terms);
+                } else {
+                    read = ReadTexts::None;
+                }
+            }
+        }
+        let mut terms: Vec<_> = found.terms.into_iter().collect();
+        for (_, occurrences) in &mut terms {
+            occurrences.shrink_to_fit();
         }
         Self {
             server: server.to_owned(),
             names,
-            terms: terms.into_iter().collect(),
+            terms,
+            without_texts,
         }
+    }
+
+    /// Returns how many of the tools are found by their names and titles alone, because those before them
+    /// say more than is read of one server.
+    pub fn without_texts(&self) -> usize {
+        self.without_texts
+    }
+
+    /// Checks whether these have no more terms than [`Self::analyse`] finds in whatever tools: where they
+    /// were read from is not trusted.
+    pub fn are_bounded(&self) -> bool {
+        self.numbers().are_within(MAX_OF_ALL)
+    }
+
+    /// Returns how many terms there are, and how many tools have of them together.
+    pub(crate) fn numbers(&self) -> TermNumbers {
+        let occurrences = self.terms.iter().map(|(_, occurrences)| occurrences.len());
+        TermNumbers {
+            terms: self.terms.len(),
+            occurrences: occurrences.sum(),
+        }
+    }
+
+    /// Returns about how many bytes of memory these take.
+    pub(crate) fn memory(&self) -> usize {
+        let names = self.names.iter();
+        let names = names.map(|names| size_of::<Names>() + names.shown.len() + names.own.len());
+        let terms = self.terms.iter().map(|(stem, occurrences)| {
+            size_of::<(String, Vec<Occurrence>)>()
+                + stem.len()
+                + occurrences.len() * size_of::<Occurrence>()
+        });
+        names.sum::<usize>() + terms.sum::<usize>()
     }
 
     /// Returns a hash of all that [`Self::analyse`] is given, and of the way in which it is analysed:

@@ -8,6 +8,7 @@
 )]
 
 mod hostile;
+mod limits;
 mod names;
 mod page_shares;
 mod retrieval;
