@@ -74,6 +74,7 @@ pub use resources::{
 use resources::{NamedResources, WaitingUpdates};
 pub use server::Server;
 use sessions::RosterSessions;
+use snapshot::SnapshotFiles;
 pub use snapshot::{
     AFTER_FOUND_TOOLS, Collision, HiddenTools, Offer, OfferKind, Offers, ShownTool, Snapshot,
     mapped,
@@ -98,6 +99,8 @@ pub struct Roster {
     runtime: Runtime,
     hub: Arc<Connector>,
     current: RwLock<Arc<Snapshot>>,
+    /// What all snapshots share.
+    snapshot_files: SnapshotFiles,
     /// Configuration that `current` was made from. `current` is changed only by the holder of this
     /// lock.
     /// Replaced as a whole, so that nobody who reads it waits for a refresh.
@@ -174,6 +177,7 @@ impl Roster {
             decisions: Decisions::new(&places.data),
             runtime: Runtime::with_own_places(&places.cache, places.own(), compile_command),
             hub: Connector::new(places.program.clone(), &places.data),
+            snapshot_files: places.snapshot_files(),
             places,
             current: RwLock::default(),
             config: Mutex::default(),

@@ -1,13 +1,14 @@
 //! Files and folders that a host reads and writes.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use dormouse_config::discovery::Surroundings;
 use dormouse_config::{Client, Configured};
 use dormouse_policy::OwnPlaces;
 
 use super::ExposureChoice;
-use super::snapshot::SnapshotFiles;
+use super::snapshot::{AnalysedTools, SnapshotFiles};
 
 /// Files and directories that a roster reads and writes.
 #[derive(Debug, Clone)]
@@ -48,11 +49,11 @@ impl Places {
         self.cache.join("tokens.json")
     }
 
-    /// Returns what snapshots read of the cache directory.
+    /// Returns what snapshots read of the cache directory, with nothing in memory yet.
     pub(super) fn snapshot_files(&self) -> SnapshotFiles {
         SnapshotFiles {
             token_counts: Some(self.token_counts()),
-            analysed_tools: Some(self.cache.join("search")),
+            analysed_tools: Arc::new(AnalysedTools::new(Some(self.cache.join("search")))),
         }
     }
 

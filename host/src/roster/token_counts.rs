@@ -38,7 +38,7 @@ impl Roster {
             old.untrusted().cloned(),
             config.reserved_names(),
             old.rules().clone(),
-            self.places.snapshot_files(),
+            self.snapshot_files.clone(),
         ))
     }
 }

@@ -49,7 +49,7 @@ impl Roster {
                 whole.untrusted().cloned(),
                 reserved,
                 rules.clone(),
-                self.places.snapshot_files(),
+                self.snapshot_files.clone(),
             )
         });
         view.unwrap_or_default()

@@ -114,7 +114,7 @@ impl Roster {
             return;
         }
         let reserved = config.reserved_names();
-        let files = self.places.snapshot_files();
+        let files = self.snapshot_files.clone();
         let snapshot = Snapshot::new(servers, untrusted, reserved, rules, files);
         let snapshot = Arc::new(snapshot.with_profiles(profiles));
         log_new_problems(&old, &snapshot);

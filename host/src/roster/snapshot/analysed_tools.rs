@@ -1,12 +1,14 @@
-//! Servers' tools as the search has analysed them, kept in files: after a change, the tools of that
-//! server alone are analysed once more.
+//! Servers' tools as the search has analysed them, kept in files, and in memory from one snapshot to the
+//! next: after a change, the tools of that server alone are analysed once more.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
 use dormouse_files::{ownership, paths};
-use dormouse_search::{ServerDocuments, ToolDocument};
+use dormouse_search::{KeptIndices, ServerDocuments, ToolDocument};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 /// Fewest tools of a server for which a file is worth its reading.
@@ -18,9 +20,15 @@ const MAX_FILE_BYTES: usize = 64 << 20;
 /// Hexadecimal digits of the hash of a server's name by which its file is named.
 const NAME_DIGITS: usize = 24;
 
-/// Folder with a file for each server; none where nothing is kept.
-pub(super) struct AnalysedTools {
+/// What the search has analysed.
+#[derive(Debug, Default)]
+pub(in crate::roster) struct AnalysedTools {
+    /// Folder with a file for each server; none where nothing is kept in files.
     folder: Option<PathBuf>,
+    /// What is kept in memory.
+    pub(super) indices: KeptIndices,
+    /// Servers of which it was told that they say more than is read of them.
+    told: Mutex<BTreeSet<String>>,
 }
 
 /// A file.
@@ -32,23 +40,43 @@ struct AnalysedToolsFile<D> {
 }
 
 impl AnalysedTools {
-    pub(super) fn new(folder: Option<PathBuf>) -> Self {
-        Self { folder }
+    pub(in crate::roster) fn new(folder: Option<PathBuf>) -> Self {
+        Self {
+            folder,
+            ..Self::default()
+        }
     }
 
-    /// Returns a server's tools, analysed: those of its file while they are the same ones, else they
-    /// are analysed now, and kept where that is possible.
-    pub(super) fn of(&self, server: &str, tools: &[ToolDocument<'_>]) -> ServerDocuments {
+    /// Returns a server's tools with that hash, analysed: those of its file while they are the same ones,
+    /// else they are analysed now, and kept where that is possible.
+    pub(super) fn of(
+        &self,
+        server: &str,
+        tools: &[ToolDocument<'_>],
+        content: [u8; 32],
+    ) -> ServerDocuments {
+        let documents = self.read_or_analysed(server, tools, content);
+        self.tell_of_unread(server, &documents);
+        documents
+    }
+
+    fn read_or_analysed(
+        &self,
+        server: &str,
+        tools: &[ToolDocument<'_>],
+        content: [u8; 32],
+    ) -> ServerDocuments {
         let analyse = || ServerDocuments::analyse(server, tools.iter().copied());
         let Some(folder) = self.folder.as_ref().filter(|_| tools.len() >= MIN_TOOLS) else {
             return analyse();
         };
-        let made_of = ServerDocuments::content_hash(server, tools.iter().copied());
-        let made_of = blake3::Hash::from_bytes(made_of).to_hex().to_string();
+        let made_of = blake3::Hash::from_bytes(content).to_hex().to_string();
         let mut name = blake3::hash(server.as_bytes()).to_hex().to_string();
         name.truncate(NAME_DIGITS);
         let file = folder.join(name).with_extension("json");
-        if let Some(known) = read(&file, &made_of).filter(|known| known.len() == tools.len()) {
+        let known = read(&file, &made_of);
+        if let Some(known) = known.filter(|known| known.len() == tools.len() && known.are_bounded())
+        {
             return known;
         }
         let documents = analyse();
@@ -60,6 +88,19 @@ impl AnalysedTools {
             tracing::debug!("`{}` cannot be kept: {error:#}", file.display());
         }
         documents
+    }
+
+    /// Says once of each server that its tools say more than is read of one.
+    fn tell_of_unread(&self, server: &str, documents: &ServerDocuments) {
+        let number = documents.without_texts();
+        if number > 0 && self.told.lock().insert(server.to_owned()) {
+            tracing::warn!(
+                "server `{server}` says more of its tools than a search reads of one server: the last \
+                 {number} of {} are found by their names and titles alone\n\
+                 hint: `exclude_tools` of that server leaves out those that nobody needs",
+                documents.len()
+            );
+        }
     }
 }
 
@@ -93,6 +134,11 @@ mod tests {
 
     use super::*;
 
+    fn of(analysed: &AnalysedTools, tools: &[ToolDocument<'_>]) -> ServerDocuments {
+        let content = ServerDocuments::content_hash("server", tools.iter().copied());
+        analysed.of("server", tools, content)
+    }
+
     fn found(documents: &ServerDocuments, query: &str) -> Vec<usize> {
         let index = SearchIndex::of_servers([documents]);
         let hits = index.search(query, &SearchOptions::default()).into_iter();
@@ -114,21 +160,21 @@ mod tests {
             });
             tools.collect()
         };
-        let first = analysed.of("server", &tools("Cooks rice."));
+        let first = of(&analysed, &tools("Cooks rice."));
         assert_eq!(found(&first, "rice"), [19]);
         let files = || std::fs::read_dir(folder.path().join("search")).unwrap();
         let file = files().next().unwrap().unwrap().path();
         // What it has is believed, while it is of the same tools.
         let kept = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, kept.replace("rice", "soup")).unwrap();
-        let again = analysed.of("server", &tools("Cooks rice."));
+        let again = of(&analysed, &tools("Cooks rice."));
         assert_eq!(found(&again, "soup"), [19]);
-        let changed = analysed.of("server", &tools("Cooks pasta."));
+        let changed = of(&analysed, &tools("Cooks pasta."));
         assert_eq!(found(&changed, "pasta"), [19]);
         assert!(!std::fs::read_to_string(&file).unwrap().contains("soup"));
         for damaged in ["", "{", "null", "[[[[", &"[".repeat(1 << 20)] {
             std::fs::write(&file, damaged).unwrap();
-            let anew = analysed.of("server", &tools("Cooks rice."));
+            let anew = of(&analysed, &tools("Cooks rice."));
             assert_eq!(found(&anew, "rice"), [19], "{damaged:.9}");
         }
         assert_eq!(files().count(), 1);
@@ -152,7 +198,7 @@ mod tests {
             ..ToolDocument::default()
         });
         let tools: Vec<_> = tools.collect();
-        analysed.of("server", &tools);
+        of(&analysed, &tools);
         let file = std::fs::read_dir(&folder).unwrap().next().unwrap();
         let file = file.unwrap().path();
         let kept = std::fs::read_to_string(&file).unwrap();
@@ -163,7 +209,7 @@ mod tests {
         mode(cache.path(), 0o755);
         let is_read = || {
             std::fs::write(&file, &steered).unwrap();
-            !found(&analysed.of("server", &tools), "qwertz").is_empty()
+            !found(&of(&analysed, &tools), "qwertz").is_empty()
         };
         assert!(is_read());
         for (path, own) in [
@@ -191,7 +237,32 @@ mod tests {
             ..ToolDocument::default()
         });
         let tools: Vec<_> = tools.collect();
-        let documents = AnalysedTools::new(Some(taken)).of("server", &tools);
+        let documents = of(&AnalysedTools::new(Some(taken)), &tools);
         assert_eq!(documents.len(), 9);
+    }
+
+    #[test]
+    fn a_server_that_says_too_much_is_told_of_once() {
+        let (logged, _guard) = dormouse_tests::logged::logged();
+        let analysed = AnalysedTools::default();
+        let long = "Cooks rice. ".repeat(1 << 16);
+        let names: Vec<_> = (0..9).map(|number| format!("tool_{number}")).collect();
+        let tools = |number: usize| -> Vec<_> {
+            let tools = names.iter().take(number).map(|name| ToolDocument {
+                server: "server",
+                name,
+                own_name: name,
+                description: Some(&long),
+                ..ToolDocument::default()
+            });
+            tools.collect()
+        };
+        for number in [5, 9, 8] {
+            of(&analysed, &tools(number));
+            let told = "says more of its tools than a search reads of one server: the last 4 of 9";
+            let lines = logged.lines();
+            let lines = lines.iter().filter(|line| line.contains(told));
+            assert_eq!(lines.count(), usize::from(number > 5), "{number}");
+        }
     }
 }

@@ -31,6 +31,7 @@ use dormouse_policy::exposure::{
 };
 use dormouse_protocol::{Era, ListKind};
 
+pub(super) use analysed_tools::AnalysedTools;
 pub use collision::Collision;
 use collision::{colliding, collisions};
 pub use found_tool::AFTER_FOUND_TOOLS;
@@ -54,13 +55,13 @@ use super::all_tool_names::AllToolNames;
 use super::uris::with_shown_pages;
 use crate::store::Gated;
 
-/// Files of the cache directory that snapshots read.
+/// Files of the cache directory that snapshots read, and what one leaves in memory to the next.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SnapshotFiles {
     /// File with the numbers of tokens of texts; none where these are not kept.
     pub(super) token_counts: Option<PathBuf>,
-    /// Folder with servers' tools as the search has analysed them; none where these are not kept.
-    pub(super) analysed_tools: Option<PathBuf>,
+    /// Servers' tools as the search has analysed them.
+    pub(super) analysed_tools: Arc<AnalysedTools>,
 }
 
 /// Servers and their offers at one moment; never changes.

@@ -1,9 +1,10 @@
 //! Search among the tools that agents see: what they cannot call, or models may not, is not found.
 
 use std::fmt;
+use std::sync::Arc;
 
 use dormouse_jsonrpc::member;
-use dormouse_search::{SearchIndex, SearchOptions, ToolDocument};
+use dormouse_search::{KeptDocuments, SearchIndex, SearchOptions, ServerDocuments, ToolDocument};
 use dormouse_upstream::without_blocking;
 
 use super::analysed_tools::AnalysedTools;
@@ -11,7 +12,7 @@ use super::{ShownTool, Snapshot};
 
 /// Index of the words of a snapshot's tools for models.
 pub(super) struct ToolSearch {
-    index: SearchIndex,
+    index: Arc<SearchIndex>,
     /// Place of each of its tools among all of the snapshot's.
     places: Vec<usize>,
 }
@@ -42,28 +43,58 @@ impl<'t> Texts<'t> {
 }
 
 impl ToolSearch {
-    /// Makes the index of tools, those of each server together.
+    /// Returns the index of tools, those of each server together: the one of a snapshot before, while
+    /// they are the same ones.
     fn of(tools: &[ShownTool], analysed: &AnalysedTools) -> Self {
         let found = tools.iter().enumerate();
         let (places, tools): (Vec<usize>, Vec<&ShownTool>) =
             found.filter(|(_, tool)| tool.is_for_models()).unzip();
-        let servers = tools.chunk_by(|one, other| one.server() == other.server());
-        let servers = servers.filter_map(|tools| {
-            let texts: Vec<_> = tools.iter().map(|tool| Texts::of(tool)).collect();
-            let documents = tools.iter().zip(&texts).map(|(tool, texts)| ToolDocument {
-                server: tool.server(),
-                name: &tool.name,
-                own_name: tool.tool(),
-                title: texts.title.as_deref(),
-                description: texts.description.as_deref(),
-                input_schema: texts.input_schema,
+        let index = analysed.indices.of(content_hash(&tools), |kept| {
+            let servers = tools.chunk_by(|one, other| one.server() == other.server());
+            let servers = servers.filter_map(|tools| {
+                let server = tools.first()?.server();
+                Some(server_documents(server, tools, kept, analysed))
             });
-            Some(analysed.of(tools.first()?.server(), &documents.collect::<Vec<_>>()))
+            servers.collect()
         });
-        let servers: Vec<_> = servers.collect();
-        let index = SearchIndex::of_servers(&servers);
         Self { index, places }
     }
+}
+
+/// Returns a hash of all that an index of tools is made of.
+fn content_hash(tools: &[&ShownTool]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |text: &str| {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    };
+    for tool in tools {
+        for text in [tool.server(), &tool.name, tool.tool(), tool.raw()] {
+            add(text);
+        }
+    }
+    *hasher.finalize().as_bytes()
+}
+
+/// Returns the tools of one server, analysed.
+fn server_documents(
+    server: &str,
+    tools: &[&ShownTool],
+    kept: &mut KeptDocuments,
+    analysed: &AnalysedTools,
+) -> Arc<ServerDocuments> {
+    let texts: Vec<_> = tools.iter().map(|tool| Texts::of(tool)).collect();
+    let documents = tools.iter().zip(&texts).map(|(tool, texts)| ToolDocument {
+        server,
+        name: &tool.name,
+        own_name: tool.tool(),
+        title: texts.title.as_deref(),
+        description: texts.description.as_deref(),
+        input_schema: texts.input_schema,
+    });
+    let documents: Vec<_> = documents.collect();
+    let content = ServerDocuments::content_hash(server, documents.iter().copied());
+    kept.of(content, || analysed.of(server, &documents, content))
 }
 
 impl Snapshot {
@@ -77,8 +108,7 @@ impl Snapshot {
     ) -> impl Iterator<Item = (&ShownTool, f32)> {
         // Whoever waits for the index holds up nobody else, either.
         let hits = without_blocking(usize::MAX, || {
-            let analysed = || AnalysedTools::new(self.files.analysed_tools.clone());
-            let index = || ToolSearch::of(&self.tools, &analysed());
+            let index = || ToolSearch::of(&self.tools, &self.files.analysed_tools);
             let search = self.search.get_or_init(index);
             let hits = search.index.search(query, &SearchOptions { server, limit });
             let places = hits.into_iter();
@@ -87,5 +117,48 @@ impl Snapshot {
         });
         hits.into_iter()
             .filter_map(|(place, score)| Some((self.tools.get(place)?, score)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::roster::Roster;
+    use crate::roster::tests::{ADD, Home, component};
+
+    fn found(roster: &Roster, profile: Option<&str>) -> usize {
+        roster.view(profile).search("add", None, 10).count()
+    }
+
+    /// What else changes, and for whom an index was made, is nothing to it.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn snapshots_with_the_same_tools_have_one_index() {
+        let home = Home::new();
+        home.write("a.wasm", &component(&[ADD]));
+        let servers = "[servers.a]\ncomponent = 'a.wasm'\n[profiles.work]\nservers = ['a']\n";
+        home.write("dormouse.toml", servers.as_bytes());
+        let roster = home.open();
+        assert_eq!(found(&roster, None), 1);
+        let before = roster.snapshot();
+        // Another snapshot.
+        let more = format!("{servers}[servers.b]\ncomponent = 'a.wasm'\nenabled = false\n");
+        home.write("dormouse.toml", more.as_bytes());
+        roster.reload().unwrap();
+        let now = roster.snapshot();
+        assert!(!Arc::ptr_eq(&before, &now));
+        assert_eq!(found(&roster, None), 1);
+        assert_eq!(found(&roster, Some("work")), 1);
+        let index = |snapshot: &super::Snapshot| Arc::clone(&snapshot.search.get().unwrap().index);
+        assert!(Arc::ptr_eq(&index(&before), &index(&now)));
+        let work = roster.view(Some("work"));
+        assert!(Arc::ptr_eq(&index(&before), &index(&work)));
+        // Other tools.
+        let more = format!("{servers}[servers.b]\ncomponent = 'a.wasm'\n");
+        home.write("dormouse.toml", more.as_bytes());
+        roster.reload().unwrap();
+        assert_eq!(found(&roster, None), 2);
+        assert_eq!(found(&roster, Some("work")), 1);
+        assert!(!Arc::ptr_eq(&index(&before), &index(&roster.snapshot())));
     }
 }
