@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dormouse_launch::is_here;
 use parking_lot::Mutex;
-use reqwest::{Client, ClientBuilder, Url, redirect, retry};
+use reqwest::{Client, ClientBuilder, Url, redirect};
 use tokio::sync::Semaphore;
 
 use crate::error::CONFIGURE;
@@ -27,13 +27,6 @@ const MAX_IDLE_PER_HOST: usize = 32;
 
 /// Time for which they are kept: their hosts may keep Dormouse busy with them.
 const PLUGIN_IDLE_TIME: Duration = Duration::from_secs(15);
-
-/// Most bytes of responses of one HTTP/2 connection that are kept until the plugin reads them, and of
-/// one response.
-const HTTP2_WINDOW_BYTES: u32 = 256 << 10;
-
-/// Most bytes of the headers of one response.
-const MAX_HEADER_BYTES: u32 = 64 << 10;
 
 /// Time that a request of a login may take.
 const LOGIN_TIME: Duration = Duration::from_secs(30);
@@ -68,7 +61,7 @@ pub fn client(url: &Url, reach: Reach) -> Result<Client, EgressError> {
     if let Some(client) = clients.get(&kind) {
         return Ok(client.clone());
     }
-    let mut builder = build(kind).http1_only();
+    let mut builder = build(kind);
     if let Some(resolver) = resolver(kind) {
         builder = builder.dns_resolver(resolver);
     }
@@ -96,7 +89,7 @@ pub fn named_hosts_client(
     secure: bool,
     hint: &'static str,
 ) -> Result<Client, EgressError> {
-    let builder = basic().http1_only().timeout(LOGIN_TIME).https_only(secure);
+    let builder = basic().timeout(LOGIN_TIME).https_only(secure);
     let builder = builder.dns_resolver(FilteredResolver::new(reach, hosts, hint));
     made(builder)
 }
@@ -105,6 +98,8 @@ fn basic() -> ClientBuilder {
     choose_cryptography();
     Client::builder()
         .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
+        // What HTTP/2 keeps of heads that are no answer yet has no bound.
+        .http1_only()
         // Followed by hand, because only we know whose headers are whose.
         .redirect(redirect::Policy::none())
         .referer(false)
@@ -125,22 +120,9 @@ pub(crate) fn plugin_client(
     is_exact: bool,
     lookups: Arc<Semaphore>,
 ) -> Result<Client, EgressError> {
-    made(plugin_builder(kind, is_exact, lookups))
-}
-
-pub(crate) fn plugin_builder(
-    kind: ClientKind,
-    is_exact: bool,
-    lookups: Arc<Semaphore>,
-) -> ClientBuilder {
     let mut builder = build(kind)
-        // What is sent again counts (`GrantedHttp::send`).
-        .retry(retry::never())
         .pool_max_idle_per_host(if is_exact { MAX_IDLE_PER_HOST } else { 0 })
-        .pool_idle_timeout(PLUGIN_IDLE_TIME)
-        .http2_initial_connection_window_size(HTTP2_WINDOW_BYTES)
-        .http2_initial_stream_window_size(HTTP2_WINDOW_BYTES)
-        .http2_max_header_list_size(MAX_HEADER_BYTES);
+        .pool_idle_timeout(PLUGIN_IDLE_TIME);
     if let Some(resolver) = resolver(kind) {
         let kind_of = match is_exact {
             true => AddressKind::of,
@@ -152,7 +134,7 @@ pub(crate) fn plugin_builder(
             lookups,
         }));
     }
-    builder
+    made(builder)
 }
 
 /// Returns the resolver of names that may not lead anywhere.
@@ -182,7 +164,37 @@ fn made(builder: ClientBuilder) -> Result<Client, EgressError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+
     use super::*;
+
+    /// What HTTP/2 has waiting of a response has no bound.
+    #[tokio::test]
+    async fn hosts_are_offered_http_1_1_alone_and_one_that_speaks_http_2_alone_is_said_to() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://{}/", listener.local_addr().unwrap());
+        let host = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut hello = vec![0; 4096];
+            let length = stream.read(&mut hello).unwrap();
+            hello.truncate(length);
+            // An alert: it is fatal that there is no such protocol.
+            stream.write_all(&[21, 3, 3, 0, 2, 2, 120]).unwrap();
+            hello
+        });
+        let kind = ClientKind {
+            secure: false,
+            direct: true,
+            reach: Reach::Configured,
+        };
+        let client = made(build(kind)).unwrap();
+        let why = causes(client.get(url).send().await.unwrap_err());
+        assert!(why.contains("it does not speak HTTP/1.1"), "{why}");
+        let hello = host.join().unwrap();
+        let offered = b"\0\x09\x08http/1.1";
+        let mut places = hello.windows(offered.len());
+        assert!(places.any(|place| place == offered), "{hello:?}");
+    }
 
     #[test]
     fn a_server_leads_nobody_to_this_machine() {

@@ -6,7 +6,6 @@ pub(crate) mod fuzz;
 mod granted_reach;
 mod masked_response;
 mod send_error;
-mod unprocessed;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,17 +26,12 @@ pub use self::granted_reach::GrantedReach;
 use self::granted_reach::{out_of_reach, reach_by, reach_to};
 use self::masked_response::masked;
 pub use self::send_error::{HttpRefusal, SendError};
-use self::unprocessed::is_unprocessed;
 use crate::client::{ClientKind, plugin_client};
 use crate::proxies::has_proxy;
 use crate::request_room::{OpenRequest, RequestRoom};
 use crate::resolver::OutOfReach;
 use crate::secrets::{MaskedBody, PluginSecrets, PutSecrets, ResponseMask, SecretError};
 use crate::{EgressError, SessionGrants, causes};
-
-/// Most times that a request is sent again which its host has not processed: a connection that ends in
-/// good order takes those with it that were on their way, and the next one may, too.
-const MAX_UNPROCESSED: usize = 2;
 
 /// Name of `Range` in an older proposal, which some hosts still take for it.
 const REQUEST_RANGE: HeaderName = HeaderName::from_static("request-range");
@@ -161,9 +155,8 @@ impl GrantedHttp {
 
     /// Sends a request that may reach so far, with the secrets that its host gets, which are hidden in
     /// the response. Redirects are not followed: each hop is a request of its own. One that only asks
-    /// for something is sent once more where its host has refused the token of a login, and there is
-    /// another one now; one like that, or without a body, is also sent again where its host says that it
-    /// has not processed it. Each time `may_repeat` is asked.
+    /// for something is sent once more where its host has refused the token of a login, there is another
+    /// one now, and `may_repeat` says so.
     ///
     /// # Errors
     /// There is no response. Addresses are judged as the connection is made.
@@ -183,7 +176,7 @@ impl GrantedHttp {
             body,
         } = request;
         let client = self.client(&url, granted)?;
-        let (mut request, mut put) = self.with_secrets(&method, &url, headers.clone()).await?;
+        let (mut request, put) = self.with_secrets(&method, &url, headers.clone()).await?;
         let has_body = !body.is_end_stream();
         let has_sent_data = Arc::new(AtomicBool::new(false));
         if has_body {
@@ -199,38 +192,56 @@ impl GrantedHttp {
         }
         // A host may write what it was sent, also meanwhile, into what ends a connection, too, and into its
         // certificate.
-        let quiet = |error| match error {
+        let quiet = |error| {
+            match error {
             SendError::Connect(_) if self.secrets.goes_any_to(&url) => SendError::Connect(
-                "its host does not answer, or its name, address or certificate is wrong".to_owned(),
+                "its host does not answer, or not over HTTP/1.1, or its name, address or certificate is \
+                 wrong"
+                    .to_owned(),
             ),
             SendError::Failed(_) if self.secrets.goes_any_to(&url) => SendError::Failed(
                 "its host has ended the connection, or has not answered as HTTP has it".to_owned(),
             ),
             error => error,
+        }
         };
         let only_asks = || {
             matches!(method, Method::GET | Method::HEAD) && !has_sent_data.load(Ordering::Acquire)
         };
-        let mut unprocessed = 0..MAX_UNPROCESSED;
-        let mut has_new_token = false;
-        let response = loop {
-            let answered = execute(&client, request, &url).await;
-            let status = answered.as_ref().ok().map(Response::status);
-            let repeats = if let Err(SendError::Unprocessed) = answered {
-                (!has_body || only_asks()) && unprocessed.next().is_some()
-            } else if status == Some(StatusCode::UNAUTHORIZED) && !has_new_token {
-                has_new_token = self.secrets.are_replaced(&put).await?;
-                has_new_token && only_asks()
-            } else {
-                false
-            };
-            if !repeats || !may_repeat() {
-                break answered.map_err(quiet)?;
-            }
-            (request, put) = self.with_secrets(&method, &url, headers.clone()).await?;
-            remove_length(&mut request);
-        };
+        let mut answered = self.execute(&client, request, &url).await;
+        let status = answered.as_ref().ok().map(Response::status);
+        if status == Some(StatusCode::UNAUTHORIZED)
+            && self.secrets.are_replaced(&put).await?
+            && only_asks()
+            && may_repeat()
+        {
+            let (mut again, _) = self.with_secrets(&method, &url, headers).await?;
+            remove_length(&mut again);
+            // Its connection may be the one of the next.
+            drop(answered);
+            answered = self.execute(&client, again, &url).await;
+        }
+        let response = answered.map_err(quiet)?;
         masked(response, ResponseMask::new(&self.secrets, &url))
+    }
+
+    /// Sends a request, and waits for the head of its response.
+    async fn execute(
+        &self,
+        client: &Client,
+        request: Request,
+        url: &Url,
+    ) -> Result<Response<reqwest::Body>, SendError> {
+        let answered = client.execute(request).await;
+        answered.map(Response::from).map_err(|error| {
+            if let Some(beyond) = OutOfReach::in_causes(&error) {
+                return out_of_reach(beyond.kind, url).into();
+            }
+            match error.is_connect() {
+                true => SendError::Connect(causes(error)),
+                false => SendError::Failed(causes(error)),
+            }
+        })
     }
 
     /// Returns a request without a body, with the secrets in it that its host gets.
@@ -283,26 +294,6 @@ fn remove_length(request: &mut Request) {
     {
         headers.remove(CONTENT_LENGTH);
     }
-}
-
-async fn execute(
-    client: &Client,
-    request: Request,
-    url: &Url,
-) -> Result<Response<reqwest::Body>, SendError> {
-    let answered = client.execute(request).await;
-    answered.map(Response::from).map_err(|error| {
-        if let Some(beyond) = OutOfReach::in_causes(&error) {
-            return out_of_reach(beyond.kind, url).into();
-        }
-        if is_unprocessed(&error) {
-            return SendError::Unprocessed;
-        }
-        match error.is_connect() {
-            true => SendError::Connect(causes(error)),
-            false => SendError::Failed(causes(error)),
-        }
-    })
 }
 
 #[cfg(test)]

@@ -38,12 +38,6 @@ pub enum SendError {
     /// The request failed; with the causes.
     #[error("the request failed: {0}")]
     Failed(String),
-    /// The host has received the request and says that it has not processed it.
-    #[error(
-        "its host has ended the connection, or refused the request, before it processed anything of it\n\
-         hint: the request can be sent again"
-    )]
-    Unprocessed,
     /// A secret cannot be put into it, which was not sent.
     #[error(transparent)]
     Secret(#[from] SecretError),

@@ -2,7 +2,6 @@ use super::*;
 use crate::{AddressKind, Reach};
 
 mod repeated;
-mod unprocessed;
 
 fn granted(grants: &[&str]) -> GrantedHttp {
     let grants: Vec<_> = grants.iter().map(|grant| grant.parse().unwrap()).collect();
