@@ -28,6 +28,7 @@ use self::masked_response::masked;
 pub use self::send_error::{HttpRefusal, SendError};
 use crate::client::{ClientKind, plugin_client};
 use crate::proxies::has_proxy;
+use crate::reading_threads::on_plugin_reading_thread;
 use crate::request_room::{OpenRequest, RequestRoom};
 use crate::resolver::OutOfReach;
 use crate::secrets::{MaskedBody, PluginSecrets, PutSecrets, ResponseMask, SecretError};
@@ -232,7 +233,8 @@ impl GrantedHttp {
         request: Request,
         url: &Url,
     ) -> Result<Response<reqwest::Body>, SendError> {
-        let answered = client.execute(request).await;
+        let sent = client.execute(request);
+        let answered = on_plugin_reading_thread(self.room.server(), sent).await;
         answered.map(Response::from).map_err(|error| {
             if let Some(beyond) = OutOfReach::in_causes(&error) {
                 return out_of_reach(beyond.kind, url).into();

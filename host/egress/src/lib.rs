@@ -4,6 +4,8 @@
 //! - [`client`], [`named_hosts_client`]: the clients, by how far they reach;
 //! - [`GrantedHttp`]: requests of one plugin, as far as they are granted;
 //! - [`RequestRoom`]: how many of a server's are open at once;
+//! - [`on_upstream_reading_thread`]: the threads on which connections are read, those of upstreams; plugins'
+//!   have theirs wherever they are sent;
 //! - [`PluginSecrets`]: secrets in them, which the plugin never sees;
 //! - [`SentSecrets`]: what of them hosts may have, for as long as this process runs;
 //! - [`LoginToken`]: those of them that come from a login;
@@ -30,6 +32,7 @@ mod own_network;
 mod proxies;
 mod question_turns;
 mod reach;
+mod reading_threads;
 mod redirect;
 mod request_room;
 mod resolver;
@@ -47,6 +50,7 @@ pub use host_name::literal;
 pub use own_network::{is_for_internet, is_of_own_network};
 pub use question_turns::QuestionTurns;
 pub use reach::Reach;
+pub use reading_threads::on_upstream_reading_thread;
 pub use redirect::redirect_target;
 pub use request_room::{OpenRequest, RequestRoom};
 pub use secrets::{

@@ -15,6 +15,7 @@ const MAX_LOOKUPS: usize = 8;
 /// those of before, as long as calls of these go on.
 #[derive(Clone)]
 pub struct RequestRoom {
+    server: Arc<str>,
     open: Arc<Semaphore>,
     /// Lookups of names that are on their way.
     pub(crate) lookups: Arc<Semaphore>,
@@ -26,15 +27,28 @@ pub struct OpenRequest(
 );
 
 impl Default for RequestRoom {
+    /// Returns the room of a server without a name.
     fn default() -> Self {
-        Self {
-            open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
-            lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
-        }
+        Self::new("")
     }
 }
 
 impl RequestRoom {
+    /// Returns the room of a server, on whose thread its plugins' requests are read.
+    #[must_use]
+    pub fn new(server: &str) -> Self {
+        Self {
+            server: server.into(),
+            open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
+            lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
+        }
+    }
+
+    /// Returns the name of the server.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
     /// Waits until one more request may be open.
     pub(crate) async fn open(&self) -> Option<OpenRequest> {
         // It is never closed.

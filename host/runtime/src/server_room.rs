@@ -38,7 +38,7 @@ impl ServerRooms {
         let room = Arc::new(ServerRoom {
             memory: ServerMemory::new(Arc::clone(memory)),
             turns: Turns::new(running),
-            requests: RequestRoom::default(),
+            requests: RequestRoom::new(server),
         });
         all.insert(server.to_owned(), Arc::downgrade(&room));
         room

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{AddressKind, Reach};
 
+mod endless_heads;
 mod repeated;
 
 fn granted(grants: &[&str]) -> GrantedHttp {

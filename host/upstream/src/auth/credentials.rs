@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dormouse_egress::on_upstream_reading_thread;
 use dormouse_launch::Secret;
 use futures::future::BoxFuture;
 use rmcp::transport::auth::WWWAuthenticateParams;
@@ -10,7 +11,7 @@ use super::store::LoginStore;
 use super::user_login::UserLogin;
 use super::{Auth, LoginFailure, server};
 use crate::Lost;
-use crate::http::{Credentials, on_reading_thread};
+use crate::http::Credentials;
 use crate::server_secrets::ServerSecrets;
 
 impl UserLogin {
@@ -92,7 +93,7 @@ impl UserLogin {
         }
         let http = self.http_with_secret().await?;
         let renewed = server::refresh(&http, &self.secrets, &login);
-        let Some(renewed) = on_reading_thread(&self.server, renewed).await? else {
+        let Some(renewed) = on_upstream_reading_thread(&self.server, renewed).await? else {
             // It would be refused each time.
             self.store.in_background(LoginStore::remove).await?;
             return Ok(None);

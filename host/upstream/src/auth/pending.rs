@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_egress::on_upstream_reading_thread;
 use dormouse_launch::{Http, Redirect};
 use reqwest::Url;
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
@@ -12,7 +13,6 @@ use super::callback::{Arrival, Callback, RedirectOutcome};
 use super::error_text::shown;
 use super::server::Attempt;
 use super::store::LoginStore;
-use crate::http::on_reading_thread;
 use crate::server_secrets::ServerSecrets;
 
 /// Time for which the link of a login is valid.
@@ -66,7 +66,7 @@ impl PendingLogin {
         let granted = store.in_background(LoginStore::read).await.ok().flatten();
         let granted = granted.map_or_else(Vec::new, |login| login.credentials.granted_scopes);
         let attempt = Attempt::begin(http, secrets, challenge, &granted, &redirect);
-        let attempt = on_reading_thread(secrets.server(), attempt).await?;
+        let attempt = on_upstream_reading_thread(secrets.server(), attempt).await?;
         let link = attempt.link.clone();
         let host_elsewhere = attempt.host_elsewhere.clone();
         // Not the state itself, which is for the browser alone.
@@ -237,7 +237,7 @@ impl LoginInBackground {
             }
         };
         let exchanged = self.attempt.exchange(&code, reply.issuer.as_deref());
-        let exchanged = on_reading_thread(self.attempt.secrets.server(), exchanged);
+        let exchanged = on_upstream_reading_thread(self.attempt.secrets.server(), exchanged);
         let login = match exchanged.await? {
             Ok(login) => login,
             Err(failure) => return Some(Err(failure)),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use dormouse_egress::secret_text;
+use dormouse_egress::{on_upstream_reading_thread, secret_text};
 use dormouse_launch::redaction::basic_credentials;
 use dormouse_launch::{Http, Launch, Secret};
 use dormouse_policy::SecretSource;
@@ -14,7 +14,6 @@ use tokio::sync::Mutex;
 use super::given_token::Given;
 use super::store::{KeptLoginSummary, Login, LoginStore};
 use super::{LoginFailure, PendingLogin, pending, server};
-use crate::http::on_reading_thread;
 use crate::server_secrets::ServerSecrets;
 
 /// User's login at one upstream. Clones share it.
@@ -122,7 +121,7 @@ impl Auth {
             let http = self.0.http_with_secret().await;
             let http = http.map_err(|failure| failure.to_string())?;
             let revoking = server::revoke(&http, &self.0.secrets, login);
-            on_reading_thread(&self.0.server, revoking).await
+            on_upstream_reading_thread(&self.0.server, revoking).await
         };
         if let Ok(Some(login)) = login
             && let Err(why) = revoke(&login).await

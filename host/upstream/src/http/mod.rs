@@ -17,7 +17,6 @@ pub(crate) mod fuzz;
 mod headers;
 mod inbox;
 mod message;
-mod reading_threads;
 mod sse;
 mod streamable;
 #[cfg(test)]
@@ -35,7 +34,6 @@ pub(crate) use credentials::Credentials;
 use endpoint::UpstreamEndpoint;
 use inbox::Inbox;
 pub(crate) use message::{excerpt, reading_error};
-pub(crate) use reading_threads::on_reading_thread;
 use sse::Sse;
 use streamable::{SendFailure, Streamable};
 

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use dormouse_egress::{Reach, causes, client, redirect_target, shown_url};
+use dormouse_egress::{
+    Reach, causes, client, on_upstream_reading_thread, redirect_target, shown_url,
+};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Method, Response, StatusCode, Url};
 
 use super::{EndpointSession, UpstreamEndpoint};
 use crate::Lost;
 use crate::http::headers;
-use crate::http::reading_threads::on_reading_thread;
 
 /// Most redirects that a request follows.
 const REDIRECTS: usize = 5;
@@ -183,7 +184,7 @@ impl UpstreamEndpoint {
         if ask.method == Method::POST {
             *request.body_mut() = Some(ask.body.clone().into());
         }
-        let sent = on_reading_thread(self.secrets.server(), client.execute(request));
+        let sent = on_upstream_reading_thread(self.secrets.server(), client.execute(request));
         let answer = match ask.patience {
             Some(patience) => tokio::time::timeout(patience, sent).await.map_err(|_| {
                 Lost::Broken(format!(

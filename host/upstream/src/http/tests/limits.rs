@@ -232,7 +232,7 @@ async fn heads_without_end_keep_nothing_else_waiting() {
     let request = client.get(server.url.clone()).build().unwrap();
     let asking = async move {
         let sending = client.execute(request);
-        crate::http::on_reading_thread("floods", sending).await
+        dormouse_egress::on_upstream_reading_thread("floods", sending).await
     };
     server.keeps_nothing_waiting(asking).await;
 }
