@@ -5,6 +5,7 @@ mod destination;
 mod sockets;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dormouse_egress::{GrantedHttp, GrantedReach, HttpRefusal};
 use dormouse_policy::{HttpGrant, Limits};
@@ -81,6 +82,8 @@ struct SharedNetwork {
     http: Arc<GrantedHttp>,
     max_requests: u32,
     max_bytes: u64,
+    /// Time of one call.
+    call_time: Duration,
     state: Mutex<NetworkUse>,
 }
 
@@ -113,6 +116,7 @@ impl NetworkGate {
                 http,
                 max_requests: limits.http_requests,
                 max_bytes: limits.http_bytes,
+                call_time: limits.timeout,
                 state: Mutex::default(),
             }),
         }
@@ -154,6 +158,11 @@ impl NetworkGate {
     /// Returns the requests that are granted.
     pub(crate) fn http(&self) -> &GrantedHttp {
         &self.shared.http
+    }
+
+    /// Returns the time that one call may take, where it has no progress.
+    pub(crate) fn call_time(&self) -> Duration {
+        self.shared.call_time
     }
 
     /// Returns an HTTP request's URL, and how far it may reach.

@@ -1,6 +1,7 @@
 //! Requests of a guest on their way to their hosts, as far as they are granted.
 
 use std::task::Poll;
+use std::time::Duration;
 
 use dormouse_egress::{
     GrantedHttp, MaskedBodyError, OpenRequest, PluginHttpRequest, SendError, is_forbidden_header,
@@ -10,7 +11,8 @@ use http_body_util::BodyExt as _;
 use hyper::http::HeaderName;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, Response};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 use wasmtime_wasi_http::p2::bindings::http::types::{Method as WasiMethod, Scheme};
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
@@ -26,6 +28,8 @@ pub(crate) struct HttpHooks {
     gate: NetworkGate,
     /// Condition of the running call, on which a request goes out that has waited.
     condition: CheckedCondition,
+    /// End of the running call, as soon as it has sent a request.
+    end: Option<DropGuard>,
 }
 
 impl HttpHooks {
@@ -34,12 +38,22 @@ impl HttpHooks {
         Self {
             gate,
             condition: CheckedCondition::default(),
+            end: None,
         }
     }
 
-    /// Begins another call with that condition.
+    /// Begins another call with that condition, which ends the one before.
     pub(crate) fn begin(&mut self, condition: CheckedCondition) {
         self.condition = condition;
+        self.end = None;
+    }
+
+    /// Returns what is cancelled when the running call ends.
+    fn end_of_call(&mut self) -> CancellationToken {
+        let end = self.end.take();
+        let end = end.map_or_else(CancellationToken::new, DropGuard::disarm);
+        self.end = Some(end.clone().drop_guard());
+        end
     }
 }
 
@@ -57,10 +71,12 @@ impl WasiHttpHooks for HttpHooks {
         _: Box<dyn Future<Output = Result<(), Error>> + Send>,
     ) -> Box<dyn Future<Output = Result<Sent, Error>> + Send> {
         let (gate, condition) = (self.gate.clone(), self.condition.clone());
+        let end = self.end_of_call();
         Box::new(async move {
             let (parts, body) = request.into_parts();
             let options = options.unwrap_or_default();
-            let response = send(&gate, &condition, parts, body, options).await?;
+            let sent = send(&gate, &condition, parts, body, options);
+            let response = answered_in_time(sent, &end, gate.call_time()).await?;
             let nothing: Box<dyn Future<Output = _> + Send> = Box::new(async { Ok(()) });
             Ok((response, nothing))
         })
@@ -201,6 +217,24 @@ async fn send(
     }))
 }
 
+/// Waits for an answer, but no longer than for that time after the call has ended which asked for it: in an
+/// instance that is kept, nobody else ends what has no answer yet.
+async fn answered_in_time<T>(
+    sent: impl Future<Output = Result<T, Error>>,
+    end: &CancellationToken,
+    time: Duration,
+) -> Result<T, Error> {
+    let too_late = async {
+        end.cancelled().await;
+        sleep(time).await;
+    };
+    tokio::select! {
+        biased;
+        answered = sent => answered,
+        () = too_late => Err(Error::ConnectionReadTimeout),
+    }
+}
+
 /// Waits until one more request may be open, and checks then whether its call may still send it. The place
 /// is another's while its user is asked.
 async fn opened_later(
@@ -225,13 +259,16 @@ fn internal(reason: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
+    use std::sync::Arc;
     use std::sync::atomic::Ordering;
 
+    use dormouse_policy::{Grants, Limits};
     use tokio::task::unconstrained;
     use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
 
     use super::*;
     use crate::call::TestedCondition;
+    use crate::sandbox::{GivenSecrets, InstanceOutput};
 
     #[tokio::test]
     async fn a_request_that_waits_for_room_is_sent_where_its_call_still_goes_on() {
@@ -250,6 +287,31 @@ mod tests {
             // However that is told, the guest ends by it.
             assert_eq!(checked.has_held().is_ok(), may);
         }
+    }
+
+    #[tokio::test]
+    async fn a_request_without_an_answer_ends_some_time_after_its_call() {
+        let http = Arc::<GrantedHttp>::default();
+        let secrets = GivenSecrets::new(&Grants::default(), &Arc::default(), &http);
+        let output = InstanceOutput::new("net", 1000, secrets);
+        let mut hooks = HttpHooks::new(NetworkGate::new("net", output, http, &Limits::default()));
+        hooks.begin(CheckedCondition::default());
+        let end = hooks.end_of_call();
+        let time = Duration::from_millis(20);
+        let never = || std::future::pending::<Result<(), Error>>();
+        let mut waiting = pin!(answered_in_time(never(), &end, time));
+        // As long as the call goes on it is waited for, and by all of its requests.
+        assert!(timeout(5 * time, &mut waiting).await.is_err());
+        let other = hooks.end_of_call();
+        assert!(!end.is_cancelled());
+        hooks.begin(CheckedCondition::default());
+        assert!(other.is_cancelled());
+        let ended = waiting.await;
+        assert!(matches!(ended, Err(Error::ConnectionReadTimeout)));
+        // What has come meanwhile is an answer, and the next call is another one.
+        let come = answered_in_time(async { Ok(1) }, &end, Duration::ZERO).await;
+        assert!(matches!(come, Ok(1)));
+        assert!(!hooks.end_of_call().is_cancelled());
     }
 
     #[test]
