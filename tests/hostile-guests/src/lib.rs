@@ -16,6 +16,7 @@ macro_rules! foreach_hostile_guest {
             answers_of_other_sessions,
             credentials_in_urls,
             dns_channel,
+            endless_heads,
             endless_request,
             endless_responses,
             flood_of_questions,

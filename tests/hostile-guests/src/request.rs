@@ -2,7 +2,8 @@
 
 use wasip2::http::outgoing_handler;
 use wasip2::http::types::{
-    Fields, IncomingBody, IncomingResponse, Method, OutgoingBody, OutgoingRequest, Scheme,
+    Fields, FutureIncomingResponse, IncomingBody, IncomingResponse, Method, OutgoingBody,
+    OutgoingRequest, Scheme,
 };
 use wasip2::io::streams::StreamError;
 
@@ -82,7 +83,29 @@ impl<'a> Request<'a> {
         outcome(tried, self.send())
     }
 
+    /// Sends it, and leaves it open for as long as the guest is there.
+    ///
+    /// # Errors
+    /// It is not sent.
+    pub fn open(&self) -> Result<(), String> {
+        std::mem::forget(self.begin()?);
+        Ok(())
+    }
+
     fn answer(&self) -> Result<(IncomingResponse, Vec<u8>), String> {
+        let response = self.begin()?;
+        response.subscribe().block();
+        match response.get() {
+            Some(Ok(Ok(response))) => {
+                let body = read(&response.consume().map_err(|()| "no body")?)?;
+                Ok((response, body))
+            }
+            other => Err(told(other)),
+        }
+    }
+
+    /// Sends it.
+    fn begin(&self) -> Result<FutureIncomingResponse, String> {
         let headers = Fields::new();
         for (name, value) in &self.headers {
             headers.append(name, value).map_err(told)?;
@@ -117,14 +140,7 @@ impl<'a> Request<'a> {
         }
         drop(stream);
         OutgoingBody::finish(sent, None).map_err(told)?;
-        response.subscribe().block();
-        match response.get() {
-            Some(Ok(Ok(response))) => {
-                let body = read(&response.consume().map_err(|()| "no body")?)?;
-                Ok((response, body))
-            }
-            other => Err(told(other)),
-        }
+        Ok(response)
     }
 }
 

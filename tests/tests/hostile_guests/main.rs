@@ -11,6 +11,7 @@
 
 mod addresses;
 mod canary;
+mod heads;
 mod memory;
 mod own_network;
 mod questions;
@@ -24,6 +25,7 @@ use dormouse_tests::{Client, Home, artifacts};
 use serde_json::{Value, json};
 
 use addresses::*;
+use heads::*;
 use memory::*;
 use questions::*;
 use requests::*;
