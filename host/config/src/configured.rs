@@ -28,8 +28,8 @@ use crate::naming::reserved_names::ReservedNames;
 use crate::project::project_content::{ProjectHashes, ProjectText, may_be_recorded};
 use crate::project::trusted::TrustedFolders;
 use crate::{
-    Adapter, Client, Config, ConfigProblem, DiscoveryConfig, Need, Origin, Overlay, RefusedServer,
-    Scope, ServerConfig,
+    Adapter, Client, Config, ConfigProblem, DiscoveryConfig, NamedFiles, Need, Origin, Overlay,
+    RefusedServer, Scope, ServerConfig,
 };
 
 /// Servers from everywhere that their user trusts.
@@ -75,6 +75,8 @@ pub struct Configured {
     refused_of_project: Vec<RefusedServer>,
     /// Servers of the user's own file that have no name of a server, and are not shown.
     refused_without_names: Vec<RefusedServer>,
+    /// Files that tables name for secrets: those of the user's own file, and those of the project's.
+    files_of_secrets: [NamedFiles; 2],
     /// The project's own file, whether it exists or not.
     project_file: Option<PathBuf>,
     /// The projects, each with the hashes of all that its files say of servers.
@@ -142,6 +144,7 @@ impl Configured {
             profiles: own.profiles,
             overlays: own.overlays,
             own_problems: own.problems,
+            files_of_secrets: [own.files_of_secrets, NamedFiles::default()],
             ..Self::default()
         };
         for refused in own.refused {
@@ -360,7 +363,8 @@ impl Configured {
     /// Returns the files that servers were looked for in, whether they exist or not.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let own = self.project_file.iter();
-        own.chain(self.found.sources.iter().map(|source| &source.file))
+        let searched = self.found.sources.iter().map(|source| &source.file);
+        own.chain(searched).chain(&self.found.unsearched)
     }
 
     /// Whether the present content of the files of the project that was looked in is trusted.

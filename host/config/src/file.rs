@@ -5,6 +5,7 @@
 
 mod discovery;
 mod exposure;
+mod files_of_secrets;
 mod grants;
 mod host_limits;
 mod http_secrets;
@@ -136,7 +137,10 @@ impl DocumentReader<'_> {
     /// Reads the whole file. None where nobody knows which servers it has, and what it says of
     /// others.
     fn top(&mut self, table: &dyn TableLike) -> Option<Config> {
-        let mut config = Config::default();
+        let mut config = Config {
+            files_of_secrets: self.files_of_secrets(table),
+            ..Config::default()
+        };
         // Places of those problems that are told with a server.
         let mut of_servers = BTreeSet::new();
         if let Some(item) = table.get("discovery") {

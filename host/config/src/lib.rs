@@ -11,6 +11,7 @@ pub mod file;
 pub mod fuzz;
 mod inputs;
 pub mod install;
+mod named_files;
 mod naming;
 mod own_places;
 pub mod problem;
@@ -34,6 +35,7 @@ use serde_json::{Map, Value};
 pub use client::{Client, Scope};
 pub use configured::{Configured, UntrustedProject, told_files};
 pub use inputs::{Input, Inputs};
+pub use named_files::NamedFiles;
 pub use naming::name;
 pub use naming::reserved_names::ReservedNames;
 pub use own_places::{FilledInFiles, HostPaths, own_places};
@@ -71,6 +73,8 @@ pub struct Config {
     pub profiles: BTreeMap<String, Profile>,
     /// The servers in which something is wrong.
     pub refused: Vec<RefusedServer>,
+    /// Files that secrets are written to be in, whatever becomes of their tables.
+    pub files_of_secrets: NamedFiles,
     /// Problems outside of the servers. Limits and settings that are wrong have their usual values,
     /// and no client is asked where `clients` may be wrong.
     pub problems: Vec<ConfigProblem>,

@@ -52,6 +52,16 @@ pub(super) fn hashes(
 }
 
 impl Configured {
+    /// Returns the files that tables name for secrets: those of the user's own file, and those of a project
+    /// that the user trusts, or has trusted with other content.
+    pub(crate) fn files_of_secrets(&self) -> impl Iterator<Item = (&Path, &str)> {
+        let [own, of_project] = &self.files_of_secrets;
+        let folder = self.project_folder();
+        let is_known = folder.is_some_and(|folder| self.once_trusted.contains(folder));
+        let of_project = of_project.iter().filter(move |_| is_known);
+        own.iter().chain(of_project)
+    }
+
     /// Reads the text of the project's own file.
     pub(super) fn project_text(
         &mut self,
@@ -125,6 +135,7 @@ impl Configured {
             server
         });
         self.of_project = servers.collect();
+        self.files_of_secrets[1] = config.files_of_secrets;
         self.refused_of_project = config.refused;
     }
 }

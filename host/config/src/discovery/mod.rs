@@ -15,6 +15,7 @@ pub(crate) mod fuzz;
 pub mod itself;
 mod library;
 mod merge;
+mod named_values;
 mod own;
 pub mod places;
 pub(crate) mod planned;
@@ -47,7 +48,8 @@ use self::library::Library;
 use self::project_folder::ProjectFolder;
 use self::search::{ClientSearch, DiscoverySetting};
 use super::{
-    Client, ClientRule, ConfigProblem, FilledIn, Origin, RefusedServer, Scope, ServerConfig,
+    Client, ClientRule, ConfigProblem, FilledIn, NamedFiles, Origin, RefusedServer, Scope,
+    ServerConfig,
 };
 use crate::discovery::filling::fill_policy::EnteredProject;
 pub(crate) use crate::discovery::rules::unread::UnreadRules;
@@ -77,6 +79,11 @@ pub struct Discovery {
     pub(super) unread: Vec<UnreadRules>,
     /// Hashes of the files that are no project's; none where there is no such file.
     pub(super) hashes: BTreeMap<PathBuf, Option<blake3::Hash>>,
+    /// Files that the user's entries take values from, whatever becomes of the entries, also those of
+    /// clients that are not searched.
+    pub(super) named_files: NamedFiles,
+    /// Files of clients that are not searched, which are read for the files that they name alone.
+    pub(super) unsearched: Vec<PathBuf>,
 }
 
 /// A file that was looked for.
@@ -342,7 +349,8 @@ pub fn discover(
     }
     discovery.name();
     discovery.contents = library.contents();
-    discovery.hashes = library.hashes;
+    discovery.hashes = std::mem::take(&mut library.hashes);
+    discovery.name_files(&places, &setting, &mut library);
     discovery.skip_once();
     discovery
 }

@@ -156,7 +156,7 @@ impl<'a> ClientSearch<'a> {
     ) {
         let state = match loaded {
             LoadedFile::Missing => SourceState::Missing,
-            LoadedFile::Bad(problem) => SourceState::Read {
+            LoadedFile::Bad { problem, .. } => SourceState::Read {
                 servers: 0,
                 problems: vec![problem.clone()],
             },

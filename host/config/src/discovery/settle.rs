@@ -111,7 +111,7 @@ impl ClientSearch<'_> {
             let mut problems = Vec::new();
             match &*loaded {
                 LoadedFile::Missing => {}
-                LoadedFile::Bad(_) => policy.add_unread(&scope, &file),
+                LoadedFile::Bad { .. } => policy.add_unread(&scope, &file),
                 // Nothing is filled in for a project that nobody trusts.
                 LoadedFile::Document(_) if !self.may_fill(&scope) => {}
                 LoadedFile::Document(document) => {

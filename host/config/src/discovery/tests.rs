@@ -23,6 +23,7 @@ mod kept_secrets;
 mod many_servers;
 mod merged;
 mod name_taken;
+mod named_values;
 #[cfg(unix)]
 mod not_utf8;
 mod oauth;

@@ -6,7 +6,7 @@ use dormouse_policy::{ProviderLogin, SecretSource};
 use super::http_secrets::SOURCES;
 use super::*;
 
-const PROVIDER: &[&str] = &[
+pub(super) const PROVIDER: &[&str] = &[
     "issuer",
     "authorization_url",
     "token_url",

@@ -12,7 +12,7 @@ use crate::reading::reader::DocumentReader;
 use crate::servers::upstream::{UpstreamEntry, UpstreamTable};
 use crate::{Adapter, NewTools, OnChange, Origin, Overlay, ServerConfig};
 
-const SERVER: &[&str] = &[
+pub(super) const SERVER: &[&str] = &[
     "component",
     "enabled",
     "prefix",

@@ -5,7 +5,11 @@ use super::*;
 /// Outcome of reading a file.
 pub(in crate::discovery) enum LoadedFile {
     Missing,
-    Bad(ConfigProblem),
+    /// A file that is there and cannot be read, and its text as far as there is one.
+    Bad {
+        problem: ConfigProblem,
+        text: String,
+    },
     Document(Document),
 }
 
@@ -35,7 +39,7 @@ impl LoadedFile {
     pub(in crate::discovery) fn root(&self) -> Option<&Node> {
         match self {
             Self::Document(document) => Some(&document.root),
-            Self::Missing | Self::Bad(_) => None,
+            Self::Missing | Self::Bad { .. } => None,
         }
     }
 }
@@ -45,14 +49,15 @@ pub(super) fn load(
     syntax: Syntax,
     bytes: Result<Option<Vec<u8>>, String>,
 ) -> LoadedFile {
-    let bad = |(line, column), message: String, hint: Option<&str>| {
-        LoadedFile::Bad(ConfigProblem {
+    let bad = |text: String, (line, column), message: String, hint: Option<&str>| LoadedFile::Bad {
+        problem: ConfigProblem {
             file: file.to_owned(),
             line,
             column,
             message,
             hint: hint.map(str::to_owned),
-        })
+        },
+        text,
     };
     let bytes = match bytes {
         Ok(Some(bytes)) => bytes,
@@ -62,14 +67,17 @@ pub(super) fn load(
                 Some((why, hint)) => (why, Some(hint)),
                 None => (why.as_str(), None),
             };
-            return bad((1, 1), format!("the file {why}"), hint);
+            return bad(String::new(), (1, 1), format!("the file {why}"), hint);
         }
     };
+    let lossy = std::str::from_utf8(&bytes).is_err();
+    let lossy = lossy.then(|| String::from_utf8_lossy(&bytes).into_owned());
     let text = match files::text(bytes) {
         Ok(text) => text,
         Err(valid) => {
             let place = LineBeginnings::of(&valid).place(&valid, valid.len());
             return bad(
+                lossy.unwrap_or_default(),
                 place,
                 "this is not UTF-8".to_owned(),
                 Some("save the file as UTF-8"),
@@ -86,11 +94,8 @@ pub(super) fn load(
         }),
         Err(unreadable) => {
             let hint = "mend it there; nothing in it is used until then";
-            bad(
-                lines.place(&text, unreadable.at),
-                unreadable.message,
-                Some(hint),
-            )
+            let place = lines.place(&text, unreadable.at);
+            bad(text, place, unreadable.message, Some(hint))
         }
     }
 }

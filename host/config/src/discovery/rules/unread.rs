@@ -84,7 +84,7 @@ impl ClientSearch<'_> {
             return;
         }
         let is_empty = match loaded {
-            LoadedFile::Bad(_) => false,
+            LoadedFile::Bad { .. } => false,
             LoadedFile::Document(document)
                 if syntax == Syntax::Json && document.text.trim().is_empty() =>
             {

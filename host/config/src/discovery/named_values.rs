@@ -1,0 +1,262 @@
+//! Files that entries of the user's take values from, by what is written alone: also those of entries
+//! that cannot be used, that others take the place of, and that are of clients which are not searched.
+//! What is no server today may be one tomorrow, and its client starts it today. No file is opened because
+//! an entry names it.
+
+mod unreadable;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use dormouse_text::nearest::is_within_one_edit;
+
+use super::document::{DocumentMember, DocumentValue, Node};
+use super::entries::dialect::EntryDialect;
+use super::filling::client_variables::ClientVariables;
+use super::filling::expansion::{ExpansionForm, ReadForm};
+use super::filling::filler::{self, Filler};
+use super::filling::value_files::ValueFiles;
+use super::formats::{self, continue_dev};
+use super::library::{Library, LoadedFile};
+use super::places::{self, ClientPlace};
+use super::search::{DiscoverySetting, project_of};
+use super::{Discovery, Surroundings};
+use crate::named_files::named;
+use crate::{Client, Inputs, MAX_FILLED_IN, NamedFiles};
+
+impl Discovery {
+    /// Notes the files that the user's entries name: those in the places of the clients that were
+    /// searched, and of all others. Of these only such files are read as may name any, and none of a
+    /// project's.
+    pub(super) fn name_files(
+        &mut self,
+        searched: &[(Client, Vec<ClientPlace>)],
+        setting: &DiscoverySetting<'_>,
+        library: &mut Library,
+    ) {
+        for client in Client::all().filter(|client| names_files(*client)) {
+            let mut known = searched.iter();
+            let known = known.find_map(|(of, places)| (*of == client).then_some(places));
+            let mut others = Vec::new();
+            if known.is_none() {
+                others = places::files(client, setting.around);
+                if let Some(entered) = &setting.entered {
+                    entered.folder.claim(&mut others);
+                }
+                others.retain(|place| project_of(&place.scope).is_none());
+                let files = others.iter().map(|place| place.file.clone());
+                self.unsearched.extend(files);
+            }
+            let variables = match client {
+                Client::Continue => continue_dev::secrets(setting.around, None, library),
+                _ => ClientVariables::default(),
+            };
+            let places = known.unwrap_or(&others).iter();
+            for place in places.filter(|place| project_of(&place.scope).is_none()) {
+                let loaded = library.open(&place.file, place.shape.syntax, None);
+                let mut naming = Naming {
+                    client,
+                    dialect: formats::dialect(client),
+                    has_forms: has_forms(client),
+                    around: setting.around,
+                    inputs: setting.inputs,
+                    variables: &variables,
+                    folder: place.file.parent().unwrap_or(Path::new("")),
+                    files: &mut self.named_files,
+                };
+                match &*loaded {
+                    LoadedFile::Missing => {}
+                    // All of its text may be entries once it can be read.
+                    LoadedFile::Bad { text, .. } => naming.unreadable(text),
+                    LoadedFile::Document(document) => {
+                        naming.document(&document.root, &place.shape.keys);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the entries of a client can take values from files.
+fn names_files(client: Client) -> bool {
+    formats::dialect(client).env_file.is_some() || has_forms(client)
+}
+
+/// Whether texts of a client's entries can name files.
+fn has_forms(client: Client) -> bool {
+    let forms = formats::dialect(client).expansion.forms;
+    let mut forms = forms.iter();
+    // Continue takes variables from a file of its own.
+    client == Client::Continue || forms.any(|form| matches!(form, ExpansionForm::File { .. }))
+}
+
+/// Whether a key may have been meant for another.
+fn is_meant(written: &str, key: &str) -> bool {
+    let ends = |text: &str| {
+        let ends = [text.bytes().next(), text.bytes().next_back()];
+        ends.map(|byte| byte.map(|byte| byte.to_ascii_lowercase()))
+    };
+    // One edit leaves one of both ends as it was: most keys need no more than this look.
+    let ([first, last], [of_first, of_last]) = (ends(written), ends(key));
+    written == key || (first == of_first || last == of_last) && is_within_one_edit(written, key)
+}
+
+/// Reading of the files that are named in one file of a client's.
+struct Naming<'n> {
+    client: Client,
+    dialect: EntryDialect,
+    /// Whether texts can name files.
+    has_forms: bool,
+    around: &'n Surroundings,
+    inputs: &'n Inputs,
+    variables: &'n ClientVariables,
+    /// Folder of the client's file.
+    folder: &'n Path,
+    files: &'n mut NamedFiles,
+}
+
+impl Naming<'_> {
+    /// Notes what is named by all entries below these keys, however they are written, also below a key
+    /// that is there twice, or may have been meant. Other parts of a document name files, too, which are
+    /// nothing to servers; a file of variables is one of a server wherever it stands.
+    fn document(&mut self, root: &Node, keys: &[String]) {
+        let is_meant = |member: &DocumentMember, key: &str| is_meant(&member.key, key);
+        let mut tables = vec![root];
+        for key in keys {
+            let members = tables.into_iter().flat_map(Node::members);
+            let members = members.filter(|member| is_meant(member, key));
+            tables = members.map(|member| &member.node).collect();
+        }
+        for table in tables {
+            for member in table.members() {
+                self.entry(&member.node, &member.key);
+            }
+            for item in table.items() {
+                let name = item.get("name").and_then(Node::text);
+                self.entry(item, name.unwrap_or_default());
+            }
+        }
+        if !matches!(root.value, DocumentValue::Table(_)) {
+            return self.entry(root, "");
+        }
+        let takes = self.of_client();
+        let first = keys.first().map_or("", String::as_str);
+        let others = root.members().iter();
+        for member in others.filter(|member| !is_meant(member, first)) {
+            self.env_files(&member.key, &member.node, &takes);
+        }
+    }
+
+    fn entry(&mut self, entry: &Node, name: &str) {
+        let takes = match name {
+            "" => self.of_client(),
+            _ => format!("{} of {}", named("server", name), self.client),
+        };
+        if self.has_forms {
+            for text in entry.parts().filter_map(Node::text) {
+                self.text(text, &takes);
+            }
+        }
+        self.env_files("", entry, &takes);
+    }
+
+    /// Returns what takes values from a file, where no server's name is known.
+    fn of_client(&self) -> String {
+        format!("a server of {}", self.client)
+    }
+
+    /// Notes the files of variables that a key names, or one below it: it may have been meant for one, or
+    /// be in the wrong place. How deep that is, the parser limits.
+    fn env_files(&mut self, key: &str, node: &Node, takes: &str) {
+        let Some(written) = self.dialect.env_file else {
+            return;
+        };
+        if is_meant(key, written) {
+            for text in node.parts().filter_map(Node::text) {
+                self.env_file(text, takes);
+            }
+        }
+        for item in node.items() {
+            self.env_files(key, item, takes);
+        }
+        // A variable may have that name, too.
+        let variables = self.dialect.env;
+        let members = node.members().iter();
+        for member in members.filter(|member| member.key != variables) {
+            self.env_files(&member.key, &member.node, takes);
+        }
+    }
+
+    /// Notes a file of variables, whose path is made of variables itself.
+    fn env_file(&mut self, written: &str, takes: &str) {
+        let home = &self.around.home;
+        let filled = self.filled(written);
+        let project = self.around.project.as_deref();
+        let path = filler::path(&filled, project.unwrap_or(home), home);
+        self.add(path, takes);
+    }
+
+    /// Returns a text with its variables. No dialect has both files of variables, and a form for other
+    /// files: those would be opened.
+    fn filled(&self, written: &str) -> String {
+        let mut filler = Filler {
+            around: self.around,
+            takes_itself: false,
+            folder: self.folder,
+            variables: self.variables,
+            of_entry: BTreeMap::new(),
+            questions: &BTreeMap::new(),
+            inputs: self.inputs,
+            needs: Vec::new(),
+            notes: Vec::new(),
+            size: 0,
+            entered: None,
+            is_of_entered: false,
+            left: MAX_FILLED_IN,
+            values: ValueFiles::default(),
+            read: Vec::new(),
+            filled_in: BTreeSet::new(),
+            secrets: Vec::new(),
+            left_to_show: 0,
+            shown: None,
+            users_texts: BTreeMap::new(),
+        };
+        filler.fill(written, self.dialect.expansion, "envFile").text
+    }
+
+    /// Notes the files that are named in a text.
+    fn text(&mut self, text: &str, takes: &str) {
+        let mut rest = text;
+        // All forms begin with one of these.
+        while let Some(at) = rest.find(['$', '{']) {
+            rest = rest.get(at..).unwrap_or_default();
+            let mut forms = self.dialect.expansion.forms.iter();
+            let Some((read, after)) = forms.find_map(|form| form.read(rest)) else {
+                rest = rest.get(1..).unwrap_or_default();
+                continue;
+            };
+            rest = after;
+            match read {
+                ReadForm::File { path } => {
+                    let path = filler::path(path, self.folder, &self.around.home);
+                    self.add(path, takes);
+                }
+                ReadForm::Variable { .. } | ReadForm::Bare { .. } => {
+                    let users = self.variables.users_file.clone();
+                    if let Some(users) = users {
+                        self.add(users, takes);
+                    }
+                }
+                ReadForm::Exact { .. } | ReadForm::Input { .. } | ReadForm::Own { .. } => {}
+            }
+        }
+    }
+
+    /// Adds a file. Where a variable is missing, or nothing was written, what is left may be a folder
+    /// that much else is in.
+    fn add(&mut self, file: PathBuf, takes: &str) {
+        if !self.around.home.starts_with(&file) {
+            self.files.add(file, takes);
+        }
+    }
+}

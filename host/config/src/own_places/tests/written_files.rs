@@ -1,0 +1,233 @@
+//! Files that values are written to be in count as they are written, whatever becomes of what names
+//! them.
+
+use super::*;
+use crate::file::parse_usable;
+
+/// A home, with what is configured in it.
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn of(files: &[(&str, &str)]) -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        for (file, text) in files {
+            let file = home.0.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+        home
+    }
+
+    fn configured(&self, own: &str) -> (Configured, Surroundings) {
+        let home = self.0.path().canonicalize().unwrap();
+        let project = home.join("project");
+        let mut around = Surroundings::new(home.clone(), [].into(), Some(&project));
+        (around.config_home, around.app_data) = (home.join(".config"), home.join(".config"));
+        around.system = home.join("system");
+        let own = parse_usable(Path::new("/e/d/x.toml"), own).unwrap();
+        let trust = TestTrust::new(&home.join("data"));
+        (Configured::new(own, Some(&around), &trust), around)
+    }
+
+    /// Returns what is told of a file that no plugin is granted; none where it is granted.
+    fn kept(&self, own: &str, file: &str) -> Option<String> {
+        let (configured, around) = self.configured(own);
+        let filled_in = FilledInFiles::default();
+        filled_in.note(&configured, around.project.as_deref());
+        let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
+        let host = HostPaths {
+            config,
+            cache,
+            data,
+            token_file: None,
+        };
+        let places = own_places(host, Some(&around), &filled_in).places;
+        let mut of_file = places.iter().filter(|own| own.path == Path::new(file));
+        of_file.next().map(|own| own.what.clone())
+    }
+}
+
+/// A client's file with one server, `u`.
+fn with_env_file(servers: &str, program: &str, file: &str) -> String {
+    format!(r#"{{"{servers}": {{"u": {{"type": "stdio", {program}, "envFile": "{file}"}}}}}}"#)
+}
+
+const CURSOR: &str = ".cursor/mcp.json";
+const CODE: &str = ".config/Code/User/mcp.json";
+
+#[test]
+fn those_of_a_server_that_has_lost_its_name_are_kept() {
+    let cursor = with_env_file("mcpServers", r#""command": "x""#, "/of/cursor");
+    let code = with_env_file("servers", r#""command": "y""#, "/of/code");
+    let home = Home::of(&[(CURSOR, &cursor), (CODE, &code)]);
+    let own = [
+        "",
+        "[servers.u]\ncommand = \"z\"\n",
+        "[servers.u]\ncomponent = \"z.wasm\"\n",
+        "[servers.u]\nprefixx = \"z\"\n",
+        "[servers.u]\nenabled = false\n",
+        "[servers.u]\nargs = [\"z\"]\n",
+        "[servers.u]\nheaders = { A = \"z\" }\n",
+        "[servers.same]\ncommand = \"x\"\n",
+    ];
+    for own in own {
+        let of_cursor = home.kept(own, "/of/cursor");
+        let told = "which the server `u` of cursor takes values from";
+        assert_eq!(of_cursor.as_deref(), Some(told), "{own}");
+        assert!(home.kept(own, "/of/code").is_some(), "{own}");
+    }
+}
+
+#[test]
+fn those_of_an_entry_or_a_table_in_which_something_is_wrong_are_kept() {
+    for program in [
+        r#""command": "x", "env": 5"#,
+        r#""command": ["x"]"#,
+        r#""command": {}"#,
+        r#""cmd": "x""#,
+        r#""command": "x", "disabled": "no""#,
+        r#""command": "x", "type": "of-pigeons""#,
+        r#""command": "x", "type": 5"#,
+        r#""command": "x""y""#,
+        "\"command\": \"x\",, \"args\": \"\u{0}\"",
+    ] {
+        let text = with_env_file("mcpServers", program, "/an/\\u0065nv");
+        let home = Home::of(&[(CURSOR, &text)]);
+        assert!(home.kept("", "/an/env").is_some(), "{text}");
+    }
+    let place = "hosts = [\"a.example\"], query = \"q\"";
+    let secret = format!("secrets.s = {{ file = \"/keys/s\", {place} }}\n");
+    for (table, what) in [
+        (
+            format!("[servers.t]\ncomponent = 5\n{secret}"),
+            "server `t`",
+        ),
+        (
+            format!("[servers.t]\ncomponent = \"t\"\nprefixx = 5\n{secret}"),
+            "server `t`",
+        ),
+        (
+            format!("[servers.t]\ncomponent = \"t\"\nlimits = 5\n{secret}"),
+            "server `t`",
+        ),
+        (
+            format!("[servers.t]\ncomponent = \"t\"\ngrants.fs = 5\n{secret}"),
+            "server `t`",
+        ),
+        (format!("[servers.t]\n{secret}"), "server `t`"),
+        (
+            format!("[servers.\"t t\"]\ncomponent = \"t\"\n{secret}"),
+            "server `t t`",
+        ),
+        (
+            format!("[server.t]\ncomponent = \"t\"\n{secret}"),
+            "server `t`",
+        ),
+        (
+            "[servers.t]\nsecrets.s = { fil = \"/keys/s\" }\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers.t]\nsecrets.s = { file = [\"/keys/s\"] }\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers.t]\nsecrets = [{ file = \"/keys/s\" }]\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers.t]\nsecretss.s.file = \"/keys/s\"\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers.t]\nproject = \"/p\"\nsecrets.s.file = \"/keys/s\"\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[providers.p]\nclient_secret = { file = \"/keys/s\" }\n".to_owned(),
+            "provider `p`",
+        ),
+        (
+            "[providers.p]\nissuer = \"https://a.example\"\nclient_id = \"c\"\n\
+             client_secret = { file = \"/keys/s\" }\n"
+                .to_owned(),
+            "provider `p`",
+        ),
+    ] {
+        let told = format!("which the {what} takes values from");
+        assert_eq!(Home::of(&[]).kept(&table, "/keys/s"), Some(told), "{table}");
+    }
+}
+
+/// What else a table has the path of may be granted.
+#[test]
+fn a_path_for_something_else_is_not_kept() {
+    let own = "[servers.t]\ncomponent = \"/a/t\"\ngrants.fs = [{ path = \"/a/t\" }]\n\
+        settings = { file = \"/a/t\", path = \"/a/t\" }\nenv = { FILE = \"/a/t\", path = \"/a/t\" }\n";
+    let entry = r#""command": "/a/t", "cwd": "/a/t", "env": {"ENVFILE": "/a/t"}"#;
+    let home = Home::of(&[(CURSOR, &with_env_file("mcpServers", entry, "${userHome}"))]);
+    assert_eq!(home.kept(own, "/a/t"), None);
+    // Where nothing is filled in, most of the user's own would be kept.
+    let of_user = home.0.path().canonicalize().unwrap();
+    let own = "[discovery]\nclients = []\n";
+    assert_eq!(home.kept(own, of_user.to_str().unwrap()), None);
+}
+
+#[test]
+fn those_of_clients_that_are_left_out_are_kept() {
+    let cursor = with_env_file("mcpServers", r#""command": "x""#, "/of/cursor");
+    let code = with_env_file("servers", r#""command": "y""#, "/of/code");
+    let windsurf = r#"{"mcpServers": {"w": {"command": "${file:token}", "args": "x"}}}"#;
+    let files = [
+        (CURSOR, &*cursor),
+        (CODE, &code),
+        (".codeium/windsurf/mcp_config.json", windsurf),
+        (
+            ".continue/config.yaml",
+            "mcpServers:\n  - command: ${{ secrets.A }}\n",
+        ),
+        (
+            ".config/opencode/opencode.json",
+            r#"{"mcp": {"o": ["{file:~/o}"]}}"#,
+        ),
+    ];
+    let home = Home::of(&files);
+    let folder = home.0.path().canonicalize().unwrap();
+    for clients in ["[]", "[\"goose\"]", "[\"vscode\"]", "[\"cursor\"]", "5"] {
+        let own = format!("[discovery]\nclients = {clients}\n");
+        for file in ["/of/cursor", "/of/code"] {
+            assert!(home.kept(&own, file).is_some(), "{file} {clients}");
+        }
+        for file in [".codeium/windsurf/token", ".continue/.env", "o"] {
+            let file = folder.join(file);
+            let kept = home.kept(&own, file.to_str().unwrap());
+            assert!(kept.is_some(), "{file:?} {clients}");
+        }
+        // A host that runs hears of changes.
+        let (configured, _) = home.configured(&own);
+        for (file, _) in files {
+            let mut watched = configured.files();
+            assert!(watched.any(|watched| watched.ends_with(file)), "{file}");
+        }
+    }
+}
+
+/// Nobody has a say in what is granted by writing a project.
+#[test]
+fn a_project_that_nobody_trusts_keeps_nothing() {
+    let own = "[servers.t]\nsecrets.s.file = \"/keys/s\"\n";
+    let cursor = with_env_file("mcpServers", r#""command": "x""#, "/of/cursor");
+    let home = Home::of(&[
+        ("project/.cursor/mcp.json", &cursor),
+        ("project/dormouse.toml", own),
+        (
+            "project/.vscode/mcp.json",
+            &with_env_file("servers", "", "/of/code"),
+        ),
+    ]);
+    for clients in ["", "[discovery]\nclients = []\n"] {
+        for file in ["/keys/s", "/of/cursor", "/of/code"] {
+            assert_eq!(home.kept(clients, file), None, "{file} {clients}");
+        }
+    }
+}
