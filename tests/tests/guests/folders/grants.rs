@@ -242,6 +242,51 @@ fn nothing_that_decides_about_plugins_is_granted() {
     );
 }
 
+/// What has lost its name to another, is left out, or has a slip in it today may be started tomorrow, and
+/// by its client at any time.
+#[test]
+fn nor_is_a_file_that_something_unused_takes_values_from() {
+    let place = Granted::new(&[
+        "config/Code/User",
+        ".cursor",
+        "lost",
+        "wrong",
+        "left-out",
+        "secret",
+        "notes",
+    ]);
+    let variables =
+        |folder: &str| json!({ "command": "true", "envFile": place.at(folder).join("env") });
+    let mut wrong = variables("wrong");
+    wrong["env"] = json!(5);
+    let servers = json!({ "servers": { "one": variables("lost"), "other": wrong } });
+    std::fs::write(place.at("config/Code/User/mcp.json"), servers.to_string()).unwrap();
+    let servers = json!({ "mcpServers": { "more": variables("left-out") } });
+    std::fs::write(place.at(".cursor/mcp.json"), servers.to_string()).unwrap();
+    let echo = artifacts::guest("echo").unwrap();
+    place.home.server_with("one", &echo, "").unwrap();
+    let key = place.at("secret/key");
+    std::fs::write(&key, "s3cret").unwrap();
+    let key = key.display();
+    let slip = format!(
+        "prefixx = 'x'\nsecrets.s = {{ file = '{key}', hosts = ['a.example'], query = 'q' }}\n\
+         [discovery]\nclients = ['vscode']\n"
+    );
+    place.home.server_with("slip", &echo, &slip).unwrap();
+    let folders = ["lost", "wrong", "left-out", "secret"];
+    for (index, folder) in folders.iter().enumerate() {
+        place.server(&format!("of{index}"), &[(folder, "rw")]);
+    }
+    place.server("notes", &[("notes", "rw")]);
+    let mut client = place.serve();
+    for (index, folder) in folders.iter().enumerate() {
+        let error = refused(&mut client, &format!("of{index}"));
+        assert!(error.contains("takes values from"), "{folder}: {error}");
+    }
+    let new = step("write", &[&place.at("notes/a"), Path::new("new")]);
+    assert_eq!(run(&mut client, "notes", &[new]), ["ok"]);
+}
+
 /// A process that has the token can call the tools of all servers, and one that writes the
 /// configuration decides which servers there are.
 #[test]
