@@ -167,7 +167,7 @@ async fn a_peer_that_does_not_read_holds_the_server_back() {
 /// Server whose answers are heads of informational responses without end.
 struct EndlessHeads {
     url: reqwest::Url,
-    /// Something for each 4096 heads that were taken, until a connection ends.
+    /// Something for each 64 KiB of them that were taken, until a connection ends.
     taken: std::sync::mpsc::Receiver<()>,
 }
 
@@ -181,8 +181,9 @@ impl EndlessHeads {
             use std::io::{Read as _, Write as _};
             let (mut stream, _) = listener.accept().unwrap();
             assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
-            let heads = b"HTTP/1.1 103 X\r\n\r\n".repeat(4096);
-            while stream.write_all(&heads).is_ok() {
+            let head = format!("HTTP/1.1 103 X\r\nx: {}\r\n\r\n", "x".repeat(1000));
+            let heads = head.repeat(64);
+            while stream.write_all(heads.as_bytes()).is_ok() {
                 let _ = sender.send(());
             }
         });
@@ -196,7 +197,7 @@ impl EndlessHeads {
         asking: impl Future<Output = T> + Send + 'static,
     ) {
         let asking = tokio::spawn(asking);
-        // Some hundreds of thousands of heads have been taken.
+        // Some thousands of heads have been taken.
         let mut taken = 0;
         while taken < 100 {
             taken += self.taken.try_iter().count();
