@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// Of two bytes each, and all there at once.
+    // Lines of two bytes each, all of which are there at once.
     #[tokio::test]
     async fn who_reads_many_short_lines_leaves_others_their_turns() {
         let text = "a\n".repeat(100_000);

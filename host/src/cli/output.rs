@@ -197,27 +197,27 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns a text that is shown to be judged, its lines broken as the terminal would break them, but
-/// so that what goes on is seen to do so.
+/// so that what goes on is seen to do so. Behind a pipe they stay whole.
 pub(super) fn judged(text: &str) -> Cow<'_, str> {
-    broken_lines(text, terminal_columns())
+    match terminal_columns() {
+        Some(columns) => broken_lines(text, columns),
+        None => Cow::Borrowed(text),
+    }
 }
 
-/// Columns of a terminal that is not known, as behind a pipe.
-const USUAL_COLUMNS: usize = 80;
-
-/// Number of columns of the terminal.
+/// Number of columns of the terminal; none where there is none.
 #[cfg(unix)]
-fn terminal_columns() -> usize {
+fn terminal_columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout());
     match size.map(|size| usize::from(size.ws_col)) {
-        Ok(columns) if columns > 0 => columns,
-        _ => USUAL_COLUMNS,
+        Ok(columns) if columns > 0 => Some(columns),
+        _ => None,
     }
 }
 
 #[cfg(not(unix))]
-fn terminal_columns() -> usize {
-    USUAL_COLUMNS
+fn terminal_columns() -> Option<usize> {
+    None
 }
 
 /// Table with aligned columns.

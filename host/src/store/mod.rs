@@ -141,8 +141,7 @@ impl Store {
         let learn = |record: Recorded| {
             let mut record = match record {
                 Recorded::Readable(record) => *record,
-                Recorded::Missing => Record::new(seen.is_none()),
-                // Nothing of it counts as seen but what a component declares.
+                Recorded::Missing => Record::new(true),
                 Recorded::Damaged => Record::new(false),
             };
             // It decides what it lists first, and what later.

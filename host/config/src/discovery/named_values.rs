@@ -212,6 +212,7 @@ impl Naming<'_> {
             size: 0,
             entered: None,
             is_of_entered: false,
+            is_users: true,
             left: MAX_FILLED_IN,
             values: ValueFiles::default(),
             read: Vec::new(),

@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Any other name of as many letters would be read like it.
+    // Any other name of as many letters would be read like it.
     #[test]
     fn a_name_of_letters_outside_of_ascii_is_allowed_as_it_is_alone() {
         for (pattern, allows, denies) in [

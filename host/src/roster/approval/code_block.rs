@@ -3,6 +3,9 @@
 
 use dormouse_text::broken_lines::broken_lines;
 
+/// Columns of lines in a form: what is longer is broken here, where it is seen to go on.
+const FORM_COLUMNS: usize = 76;
+
 /// Shortest fence of a block, in characters.
 const MIN_FENCE: usize = 3;
 
@@ -18,9 +21,6 @@ pub(super) fn code_block(text: &str) -> String {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     format!("{fence}text\n{text}{end}{fence}\n")
 }
-
-/// Columns of lines in a form: what is longer is broken here, where it is seen to go on.
-const FORM_COLUMNS: usize = 76;
 
 /// Returns a text that is shown to be judged line by line as a block of code.
 pub(super) fn judged_block(text: &str) -> String {

@@ -12,8 +12,9 @@ use tokio::sync::watch;
 
 use crate::roster::Roster;
 
-/// Longest question, in bytes. A longer one is not read in a form.
-pub(super) const MAX_QUESTION_BYTES: usize = 32 << 10;
+/// Longest question, in bytes, with the marks of lines that are broken. A longer one is not read in a
+/// form.
+pub(super) const MAX_QUESTION_BYTES: usize = 36 << 10;
 
 /// Reason for which the user has not agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

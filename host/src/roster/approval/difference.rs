@@ -82,8 +82,8 @@ pub fn difference(item: &PendingItem) -> String {
     let names = was
         .keys()
         .chain(is.keys().filter(|name| !was.contains_key(*name)));
-    let mut compare = |name: &str, before: &str, after: &str| {
-        text.push_str(&format!("  {}\n", heading(name)));
+    let mut compare = |heading: &str, before: &str, after: &str| {
+        text.push_str(&format!("  {heading}\n"));
         for shown in line_diff::with_context(&line_diff::lines(before, after)) {
             let (sign, line) = match shown {
                 ShownDiffPart::Line(ChangeTag::Delete, line) => ('-', visible_line(line)),
@@ -108,13 +108,13 @@ pub fn difference(item: &PendingItem) -> String {
         let is_there = was.contains_key(name) == is.contains_key(name);
         if before != after || !is_there {
             differs = true;
-            compare(name, &before, &after);
+            compare(&heading(name), &before, &after);
         }
     }
     if !differs {
         // It is only written in another way.
         let was = item.was.as_deref().map_or("", RawValue::get);
-        compare("as-it-is-written", was, item.is.get());
+        compare("(only written in another way)", was, item.is.get());
     }
     text
 }

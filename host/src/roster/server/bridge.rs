@@ -26,13 +26,19 @@ pub(super) fn listing(
 ) -> Arc<Listing> {
     match known {
         Some(known) => filtered(&approved(known, &bridge.changes), &bridge.filter),
-        None if bridge.stubs.is_empty() => made(vec![discover(server, failed)]),
-        // Whoever has named them may be another than who takes one of them out.
+        None if !has_stubs(bridge) => made(vec![discover(server, failed)]),
         None => {
             let stubs = bridge.stubs.iter().map(|name| stub(server, name));
             filtered(&made(stubs.collect()), &bridge.filter)
         }
     }
+}
+
+/// Checks whether tools of a server are named by which it is connected. Whoever has named them may be
+/// another than who takes some of them out.
+pub(super) fn has_stubs(bridge: &Bridge) -> bool {
+    let filter = bridge.filter.of_tools();
+    bridge.stubs.iter().any(|name| filter.shows(name))
 }
 
 /// Returns an upstream's listing as its user has approved it, without the items that have changed

@@ -12,7 +12,7 @@ use dormouse_runtime::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{DISCOVER, Server};
+use super::{DISCOVER, Server, bridge};
 use crate::roster::error::tool_error;
 use crate::roster::{CallContext, NoSuchTool, OfferRefusal, Roster, names};
 use crate::store::Gated;
@@ -120,7 +120,7 @@ impl Server {
     /// not be the other.
     fn has_discover(&self) -> bool {
         let upstream = self.config.bridge();
-        upstream.is_some_and(|upstream| upstream.stubs.is_empty())
+        upstream.is_some_and(|upstream| !bridge::has_stubs(upstream))
             && self.config.component().is_none()
     }
 

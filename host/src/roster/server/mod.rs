@@ -49,7 +49,7 @@ pub struct Server {
     /// Record of its upstream.
     known: Option<Arc<KnownUpstream>>,
     /// Pending items that concern the component in front of its upstream; none where it has none.
-    pending_of_component: Pending,
+    pending_of_component: Arc<Pending>,
     /// Last start of its upstream, where nothing is known of that and the start has failed.
     failed_start: Option<FailedStart>,
     /// Slot, made by the first call. The server's next version shares it if everything that matters
@@ -100,10 +100,21 @@ impl Server {
         };
         let (mut listing, stamp) = read.unzip();
         let declared = listing.clone().filter(|_| config.bridge().is_some());
-        let of_component = known.as_deref().zip(declared.as_deref());
-        let pending_of_component = of_component
-            .map(|(known, declared)| known.pending.of_component(declared))
-            .unwrap_or_default();
+        let pending_of_component = match (&known, &declared) {
+            (Some(known), Some(declared)) => {
+                let is_same = |old: &&Arc<Self>| {
+                    let all = old.known.as_ref().zip(old.declared.as_ref());
+                    all.is_some_and(|(of_old, declared_before)| {
+                        Arc::ptr_eq(of_old, known) && Arc::ptr_eq(declared_before, declared)
+                    })
+                };
+                let same = old
+                    .filter(is_same)
+                    .map(|old| old.pending_of_component.clone());
+                same.unwrap_or_else(|| Arc::new(known.pending.of_component(declared)))
+            }
+            _ => Arc::default(),
+        };
         if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
             listing = match (listing, config.component()) {
                 // What it offers is what it declares, whatever its upstream does.
@@ -262,7 +273,9 @@ impl Server {
     }
 
     fn read(&self) -> Option<(Arc<Listing>, Stamp)> {
-        Some((self.listing.clone()?, self.stamp?))
+        // What is shown has been made of what it declares.
+        let declared = self.declared.as_ref().or(self.listing.as_ref());
+        Some((Arc::clone(declared?), self.stamp?))
     }
 
     /// Returns the reason for which its plugin cannot be used as it is now.

@@ -27,6 +27,8 @@ struct RosterPolicy {
     /// Tools that were looked for again, because they were called by a client that is not shown
     /// them; `None` stands for all tools after another release.
     looked: Mutex<BTreeSet<Option<String>>>,
+    /// Turn at looking, one tool after the other.
+    looking: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl RosterPolicy {
@@ -43,7 +45,9 @@ impl RosterPolicy {
         let mut looked = self.looked.lock();
         if looked.insert(tool.map(str::to_owned)) {
             let (roster, server) = (Arc::clone(roster), self.server.clone());
+            let looking = Arc::clone(&self.looking);
             tokio::spawn(async move {
+                let _turn = looking.lock().await;
                 if let Err(why) = roster.sync(&server).await {
                     tracing::warn!("server `{server}` does not say what it has: {why}");
                 }
@@ -190,6 +194,7 @@ impl Roster {
             server: server.to_owned(),
             fingerprint: fingerprint.clone(),
             looked: Mutex::default(),
+            looking: Arc::default(),
         })
     }
 
@@ -300,7 +305,7 @@ impl Roster {
         let Some(known) = found.known() else {
             return Err(format!(
                 "{kind} `{}` of server `{server}` is not to be used: what the server offers is not \
-                 known\nhint: call it again",
+                 known\nhint: call it again; if that does not help, `dormouse doctor` says why",
                 short_name(name)
             ));
         };

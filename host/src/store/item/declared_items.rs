@@ -32,12 +32,6 @@ impl DeclaredItems {
         Self(all)
     }
 
-    /// Returns the items of one kind.
-    pub(in super::super) fn of_kind(&self, kind: Gated) -> impl Iterator<Item = (&str, &RawValue)> {
-        let all = self.0.get(&kind).into_iter().flatten();
-        all.map(|(name, object)| (name.as_str(), &**object))
-    }
-
     /// Returns the item of that kind and name.
     pub(in super::super) fn find(&self, kind: Gated, name: &str) -> Option<&RawValue> {
         self.0.get(&kind)?.get(name).map(|object| &**object)

@@ -113,27 +113,26 @@ impl Unseen {
                 seen.entry(name).or_insert(object);
             }
         }
-        // A component's author says these things, and nobody has approved them of the upstream: they
-        // are compared with, and not kept.
-        let lent = rules.declared.into_iter();
-        let lent = lent.flat_map(|declared| declared.of_kind(kind));
-        let lent =
-            lent.filter(|(name, object)| !seen.contains_key(*name) && kind.is_told(name, object));
-        let lent: BTreeMap<String, Box<RawValue>> = lent
-            .map(|(name, object)| (name.to_owned(), object.to_owned()))
-            .collect();
-        seen.extend(lent.clone());
         let mut gone = before.clone();
         let mut now = BTreeSet::new();
         for (name, object) in change.now {
             gone.remove(&name);
             now.insert(name.clone());
             let is_shown = kind.is_told(&name, &object);
-            let is_listed = before.contains(&name) || lent.contains_key(&name);
+            // A component's author says that, and nobody has approved it of the upstream: it is compared
+            // with, and not kept.
+            let declared = rules
+                .declared
+                .and_then(|declared| declared.find(kind, &name));
+            let declared = declared.filter(|object| kind.is_told(&name, object));
+            let as_declared = declared.map(|declared| kind.same(&name, declared, &object));
+            let is_listed = before.contains(&name) || declared.is_some();
             if kind == Gated::Tool && is_shown && !is_listed {
                 news.added.push(name.clone());
             }
-            let is_new = !seen.contains_key(&name);
+            let is_unknown = !seen.contains_key(&name);
+            // Another form than is declared is a change to who is shown what is declared.
+            let is_new = is_unknown && as_declared != Some(false);
             let is_known_elsewhere = match known_elsewhere {
                 Some(known) if known.may_know(kind, &name) => !known.has(kind, &name, &object),
                 _ => self.has_forgotten || self.known_elsewhere.contains(&name),
@@ -148,7 +147,9 @@ impl Unseen {
                 _ if treatment == Treatment::Current => true,
                 Some(known) => kind.same(&name, known, &object),
                 None => {
-                    first && known_elsewhere.is_none_or(|known| known.has(kind, &name, &object))
+                    let is_taken = rules.declared.is_none() || as_declared == Some(true);
+                    let is_known = |known: &KnownElsewhere| known.has(kind, &name, &object);
+                    first && is_taken && known_elsewhere.is_none_or(is_known)
                 }
             };
             if is_seen {
@@ -179,7 +180,7 @@ impl Unseen {
             if novelty == Novelty::NewHere {
                 self.known_elsewhere.insert(name.clone());
             }
-            if is_shown && (is_new || lent.contains_key(&name)) {
+            if is_shown && is_unknown {
                 self.added.insert(name);
             }
         }
@@ -200,8 +201,7 @@ impl Unseen {
         self.told.retain(|name| now.contains(name));
         // Whoever takes something as it comes need not be reminded of what it was.
         seen.retain(|name, _| {
-            !lent.contains_key(name)
-                && Treatment::of(rules.changes, kind, name, Novelty::Changed) != Treatment::Current
+            Treatment::of(rules.changes, kind, name, Novelty::Changed) != Treatment::Current
         });
         self.changed = seen;
         self.forget(&now);

@@ -24,7 +24,7 @@ pub(crate) struct Callers {
 #[derive(Default)]
 struct CallersState {
     next: u64,
-    listeners: BTreeMap<u64, (Option<SessionId>, Arc<dyn Listener>)>,
+    listeners: BTreeMap<u64, Caller>,
     /// Sessions that have called, until they end.
     sessions: BTreeSet<SessionId>,
     /// Whether a client without a session has called.
@@ -32,6 +32,20 @@ struct CallersState {
     given_up: GivenUpRequests,
     /// End of the last call that has ended.
     last_left: Option<Instant>,
+}
+
+struct Caller {
+    session: Option<SessionId>,
+    listener: Arc<dyn Listener>,
+    /// Subject of its request; none while it waits for the connection.
+    subject: Option<RequestSubject>,
+}
+
+/// Subject of a request: its method, and the name or URI of what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RequestSubject {
+    pub(crate) method: String,
+    pub(crate) name: Option<String>,
 }
 
 /// Caller, until this is dropped.
@@ -63,11 +77,16 @@ impl Callers {
         self: &Arc<Self>,
         session: Option<SessionId>,
         listener: &Arc<dyn Listener>,
+        subject: Option<RequestSubject>,
     ) -> Calling {
         let mut inner = self.inner.lock();
         inner.next += 1;
         let number = inner.next;
-        let caller = (session, Arc::clone(listener));
+        let caller = Caller {
+            session,
+            listener: Arc::clone(listener),
+            subject,
+        };
         inner.listeners.insert(number, caller);
         inner.sessions.extend(session);
         inner.is_of_sessionless |= session.is_none();
@@ -88,16 +107,16 @@ impl Callers {
     ) -> Result<Arc<dyn Listener>, Nobody> {
         let inner = self.inner.lock();
         let mut callers = inner.listeners.values().rev();
-        let latest = callers.find(|(_, listener)| wanted(listener.as_ref()));
-        let (session, listener) = latest.ok_or(Nobody::Unable)?;
+        let latest = callers.find(|caller| wanted(caller.listener.as_ref()));
+        let latest = latest.ok_or(Nobody::Unable)?;
         let mut all = inner.listeners.values();
         // Two calls of no session may be two agents'; one can be here twice.
-        let clear = all.all(|(other, its)| match session {
-            Some(_) => other == session,
-            None => Arc::ptr_eq(its, listener),
+        let clear = all.all(|other| match latest.session {
+            Some(_) => other.session == latest.session,
+            None => Arc::ptr_eq(&other.listener, &latest.listener),
         });
-        match clear && inner.given_up.are_all_of(*session, Instant::now()) {
-            true => Ok(Arc::clone(listener)),
+        match clear && inner.given_up.are_all_of(latest.session, Instant::now()) {
+            true => Ok(Arc::clone(&latest.listener)),
             false => Err(Nobody::Unclear),
         }
     }
@@ -134,8 +153,8 @@ impl Callers {
         let mut callers = inner.listeners.values();
         let only = Some(*only);
         let given_up = &inner.given_up;
-        let is_clear =
-            callers.all(|(other, _)| *other == only) && given_up.are_all_of(only, Instant::now());
+        let is_clear = callers.all(|caller| caller.session == only)
+            && given_up.are_all_of(only, Instant::now());
         is_clear.then_some(only)?
     }
 
@@ -145,8 +164,8 @@ impl Callers {
         let mut inner = self.inner.lock();
         let requester = listener.map_or(Requester::Dormouse, |listener| {
             let mut callers = inner.listeners.values();
-            let caller = callers.find(|(_, its)| Arc::ptr_eq(its, listener));
-            Requester::Client(caller.and_then(|(session, _)| *session))
+            let caller = callers.find(|caller| Arc::ptr_eq(&caller.listener, listener));
+            Requester::Client(caller.and_then(|caller| caller.session))
         });
         inner.given_up.add(id, requester, Instant::now());
     }
@@ -176,15 +195,33 @@ impl Callers {
     pub(crate) fn has(&self, listener: &Arc<dyn Listener>) -> bool {
         let inner = self.inner.lock();
         let mut callers = inner.listeners.values();
-        callers.any(|(_, its)| is_same(its, listener))
+        callers.any(|caller| is_same(&caller.listener, listener))
     }
 
     /// Returns the session of a caller, if that has one; none where the listener is no caller's.
     pub(crate) fn session_of(&self, listener: &Arc<dyn Listener>) -> Option<Option<SessionId>> {
         let inner = self.inner.lock();
         let mut callers = inner.listeners.values();
-        let caller = callers.find(|(_, its)| is_same(its, listener));
-        caller.map(|(session, _)| *session)
+        let caller = callers.find(|caller| is_same(&caller.listener, listener));
+        caller.map(|caller| caller.session)
+    }
+
+    /// Returns the subjects of the requests that an answer of a listener's may serve: those of its own
+    /// calls where `is_its_own` says that it was asked about one, and else those of all calls of its
+    /// client.
+    pub(crate) fn subjects(
+        &self,
+        listener: &Arc<dyn Listener>,
+        is_its_own: bool,
+    ) -> Vec<RequestSubject> {
+        let inner = self.inner.lock();
+        let callers = inner.listeners.values().filter(|caller| {
+            let is_of_client = !is_its_own && caller.listener.client() == listener.client();
+            is_of_client || is_same(&caller.listener, listener)
+        });
+        callers
+            .filter_map(|caller| caller.subject.clone())
+            .collect()
     }
 
     /// Removes a session that has ended.

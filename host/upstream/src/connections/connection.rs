@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 pub(crate) use opening::Opening;
 
+use super::callers::RequestSubject;
 use super::connection_room::ConnectionPermit;
 use crate::listing::follow;
 use crate::listing::lists;
@@ -103,7 +104,12 @@ impl Connection {
         params: &str,
     ) -> Result<Box<RawValue>, Failure> {
         self.admit(method, name, listener).await?;
-        let _calling = self.peer.callers.join(session, listener);
+        let subject = RequestSubject {
+            method: method.to_owned(),
+            name: name.map(str::to_owned),
+        };
+        let callers = &self.peer.callers;
+        let _calling = callers.join(session, listener, Some(subject));
         self.set_level().await;
         // What it does may depend on what it has asked when it was started.
         let has_waited = tokio::select! {
@@ -150,29 +156,34 @@ impl Connection {
     }
 
     /// Asks for all lists again, for the upstream policy, where that is still needed by the time
-    /// that the connection has its turn: of many who want to know, one asks. `is_needed` is given the
-    /// time at which the last fetch that has ended was begun. Fetching takes `patience` at most.
+    /// that the connection has its turn: of many who want to know, few ask. `is_needed` is given the
+    /// time at which the last fetch that was compared was begun. All that takes `patience` at most.
     pub(super) async fn learn(
         &self,
         patience: Duration,
         is_needed: impl Fn(Option<Instant>) -> bool,
     ) -> Result<(), Failure> {
-        let _turn = self.peer.fetch_turns.take().await;
-        let listed = *self.peer.listed.lock();
-        let Some(policy) = self.peer.policy.as_ref().filter(|_| is_needed(listed)) else {
-            return Ok(());
+        let learning = async {
+            let _turn = self.peer.fetch_turns.again().await;
+            let listed = *self.peer.listed.lock();
+            let Some(policy) = self.peer.policy.as_ref().filter(|_| is_needed(listed)) else {
+                return Ok(());
+            };
+            let begun = Instant::now();
+            let listed = lists::all(&self.peer, &self.server_introduction).await;
+            policy.opened(listed.map_err(|failure| self.shown(failure))?);
+            *self.peer.listed.lock() = Some(begun);
+            Ok(())
         };
-        let listing = lists::all(&self.peer, &self.server_introduction);
-        let listed = tokio::time::timeout(patience, listing).await;
-        let listed = listed.map_err(|_| {
+        let learnt = tokio::time::timeout(patience, learning).await;
+        learnt.unwrap_or_else(|_| {
             let limit = patience.as_secs_f64();
-            Lost::Broken(format!(
+            let why = format!(
                 "it did not tell within {limit} s what it offers\n\
                  hint: `start_timeout` in its table says how long that may take"
-            ))
-        })?;
-        policy.opened(listed.map_err(|failure| self.shown(failure))?);
-        Ok(())
+            );
+            Err(Lost::Broken(why).into())
+        })
     }
 
     /// Returns a failure as it may be shown: its text may quote a part of an answer.

@@ -59,7 +59,7 @@ async fn fetch(
             _ => GATHER.0,
         };
         tokio::time::sleep(pause).await;
-        let turn = peer.fetch_turns.take().await;
+        let turn = peer.fetch_turns.again().await;
         fetched = Some(Instant::now());
         let told = peer.list_changes.told();
         match tokio::time::timeout(patience, lists::all(peer, server_introduction)).await {

@@ -9,7 +9,6 @@ use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::DeclaredCapabilities;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::time::Instant;
 
 use crate::http::{excerpt, reading_error};
 use crate::messages::channel::Lost;
@@ -65,7 +64,6 @@ pub(crate) async fn all(
     peer: &Arc<Peer>,
     server_introduction: &ServerIntroduction,
 ) -> Result<Offered, Failure> {
-    let begun = Instant::now();
     let has = |name: &str| server_introduction.capabilities.contains_key(name);
     // One that declares nothing at all may be careless rather than empty.
     let tools = has("tools") || server_introduction.capabilities.is_empty();
@@ -75,7 +73,6 @@ pub(crate) async fn all(
         list(peer, &RESOURCES, has("resources")),
         list(peer, &TEMPLATES, has("resources")),
     )?;
-    *peer.listed.lock() = Some(begun);
     let lists = [
         (&TOOLS, &mut tools),
         (&PROMPTS, &mut prompts),

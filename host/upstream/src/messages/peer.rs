@@ -62,7 +62,8 @@ pub(crate) struct Peer {
     pub(crate) list_changes: ListChanges,
     /// Turns of its server's connections at fetching lists.
     pub(crate) fetch_turns: FetchTurns,
-    /// Time at which the last fetch of all lists that has ended was begun; none before one has.
+    /// Time at which the last fetch of all lists that was compared with what is known was begun, of
+    /// those that were made for requests; none before one was.
     pub(crate) listed: Mutex<Option<Instant>>,
     /// Notified when it acknowledges a request for announcements.
     pub(crate) acknowledged: Notify,

@@ -85,7 +85,7 @@ async fn one_that_declares_no_subscriptions_is_asked_and_its_refusal_told() {
 
 /// Each call that is refused for arguments in headers looks at the lists again.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_calls_that_want_lists_again_one_fetches_them() {
+async fn of_many_calls_that_want_lists_again_few_fetch_them() {
     let odd = odd(&["modern"]);
     odd.good().await;
     let calls = (0..20).map(|_| odd.call("refuse", json!({ "code": -32020 })));

@@ -153,7 +153,7 @@ impl Upstream {
         let key = self.key(session);
         // Servers ask while they are being connected to.
         if let Some(link) = state.links.find(key, introduction) {
-            let calling = link.callers.join(session, listener);
+            let calling = link.callers.join(session, listener, None);
             return Ok(Some((link.stage.clone(), calling)));
         }
         state.may_connect()?;
@@ -161,7 +161,7 @@ impl Upstream {
             return Ok(None);
         };
         let callers = Arc::<Callers>::default();
-        let calling = callers.join(session, listener);
+        let calling = callers.join(session, listener, None);
         let number = state.links.number();
         let connecting = self.start(number, introduction.clone(), &callers, permit);
         let stage = LinkStage::Connecting(introduction.clone(), connecting);

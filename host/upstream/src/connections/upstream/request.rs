@@ -42,7 +42,6 @@ impl Upstream {
         let attempt = |connection: Arc<Connection>| async move {
             connection.request(session, listener, of, params).await
         };
-        let sent = Instant::now();
         let mut answer = attempt(Arc::clone(&handle.connection)).await;
         let again = match &answer {
             Err(Failure::Lost(Lost::Session)) => {
@@ -52,7 +51,8 @@ impl Upstream {
             // It wants other arguments in headers than its list has named, so that has
             // changed since, and whoever sees it anew may ask again (MCP 2026-07-28).
             Err(Failure::Refused(refusal)) if refusal.code == HEADER_MISMATCH => {
-                let is_older = |listed: Option<Instant>| listed.is_none_or(|at| at < sent);
+                let refused = Instant::now();
+                let is_older = |listed: Option<Instant>| listed.is_none_or(|at| at < refused);
                 let learning = handle.connection.learn(self.setup.start_timeout, is_older);
                 learning.await.is_ok()
             }

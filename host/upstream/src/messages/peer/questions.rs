@@ -168,13 +168,20 @@ impl Peer {
         let owner = is_for_roots.then(|| self.roots_owner(&listener)).flatten();
         let peer = Arc::clone(self);
         let Some(owner) = owner else {
-            return peer.put(question, listener, about).await;
+            let (answer, answered) = peer.put(question, listener, about).await?;
+            if let Some(listener) = answered {
+                self.check_admitted(&listener, about).await?;
+            }
+            return Ok(answer);
         };
         let caller = Arc::clone(&listener);
-        let asking = async move { peer.put(question, listener, about).await };
+        // What comes of it is for all who wait for it.
+        let asking = async move {
+            let (answer, _) = peer.put(question, listener, about).await?;
+            Ok(answer)
+        };
         let roots = self.callers.roots.ask(owner, asking).await?;
-        // They may have been known, so that nobody was asked.
-        self.check_asked(&caller).await.map_err(told)?;
+        self.check_admitted(&caller, about).await?;
         Ok(roots)
     }
 
@@ -191,22 +198,26 @@ impl Peer {
         }
     }
 
+    /// Asks a client. Returns its answer with the listener of the call that it was asked in; none
+    /// where it was asked between its calls.
     async fn put(
         &self,
         question: Question,
         listener: Arc<dyn Listener>,
         about: Option<u64>,
-    ) -> Result<Answer, (i64, String)> {
+    ) -> Result<(Answer, Option<Arc<dyn Listener>>), (i64, String)> {
         let counted = self.questions.take(&self.server, listener.client(), 1);
         let _counted = counted.map_err(told)?;
         let mut answers = self.put_to_callers(&question, listener, about).await;
         // What is asked while a call runs need not be about it, and may outlive it.
         if let (Err(AskError::Over), Some(client)) = (&answers, self.between(&question)) {
-            answers = client.put(vec![question]).await;
+            let answer = client.put(vec![question]).await;
+            answers = answer.map(|answers| (answers, None));
         }
-        let answer = answers.map_err(told)?;
+        let (answers, answered) = answers.map_err(told)?;
         let none = || (INTERNAL_ERROR, "the client has not answered".to_owned());
-        answer.into_iter().next().ok_or_else(none)
+        let answer = answers.into_iter().next().ok_or_else(none)?;
+        Ok((answer, answered))
     }
 
     /// Asks a caller's client, in the call of its that began last; where that ends first, in another one
@@ -218,7 +229,7 @@ impl Peer {
         question: &Question,
         listener: Arc<dyn Listener>,
         about: Option<u64>,
-    ) -> Result<Vec<Answer>, AskError> {
+    ) -> Result<(Vec<Answer>, Option<Arc<dyn Listener>>), AskError> {
         if about.is_some() {
             return self.put_to(listener, question).await;
         }
@@ -256,28 +267,39 @@ impl Peer {
         }
     }
 
-    /// Asks a caller's client. What its call is for may be another thing by the time that it answers,
-    /// and its user has answered for the tool as it was.
+    /// Asks a caller's client.
     async fn put_to(
         &self,
         listener: Arc<dyn Listener>,
         question: &Question,
-    ) -> Result<Vec<Answer>, AskError> {
+    ) -> Result<(Vec<Answer>, Option<Arc<dyn Listener>>), AskError> {
         let answers = listener.put(vec![question.clone()]).await?;
-        self.check_asked(&listener).await?;
-        Ok(answers)
+        Ok((answers, Some(listener)))
     }
 
-    /// Checks that the upstream may have the answer of a caller's client.
-    async fn check_asked(&self, listener: &Arc<dyn Listener>) -> Result<(), AskError> {
-        let admitted = self.check_admitted(listener).await;
-        admitted.map_err(|why| {
-            tracing::debug!(
-                "server `{}` has no answer of its caller's: {why}",
-                self.server
-            );
-            AskError::Failed("the call that this is asked in may not go on".to_owned())
-        })
+    /// Checks that the upstream may have the answer of a caller's client: what the call is for may be
+    /// another thing by the time that it answers, and its user has answered for the tool as it was.
+    /// Where nothing says which call a question is about, that holds for all calls of the client.
+    async fn check_admitted(
+        &self,
+        listener: &Arc<dyn Listener>,
+        about: Option<u64>,
+    ) -> Result<(), (i64, String)> {
+        let Some(policy) = &self.policy else {
+            return Ok(());
+        };
+        for subject in self.callers.subjects(listener, about.is_some()) {
+            let (method, name) = (&subject.method, subject.name.as_deref());
+            if let Err(why) = policy.admit(method, name, listener).await {
+                tracing::debug!(
+                    "server `{}` has no answer of its caller's: {why}",
+                    self.server
+                );
+                let why = "the call that this is asked in may not go on";
+                return Err((INTERNAL_ERROR, why.to_owned()));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 
 use super::Peer;
 use crate::Failure;
-use crate::connections::callers::is_same;
 use crate::messages::channel::{Lost, Outgoing};
 use crate::messages::large::without_blocking;
 use crate::messages::message;
@@ -35,9 +34,6 @@ pub(super) struct PendingRequests {
 pub(super) struct PendingRequest {
     pub(super) answer: oneshot::Sender<Result<Box<RawValue>, Failure>>,
     pub(super) listener: Option<Arc<dyn Listener>>,
-    method: String,
-    /// Name or URI that it is about; none before it is written.
-    name: Option<String>,
 }
 
 impl Peer {
@@ -57,13 +53,10 @@ impl Peer {
             }
             pending.next += 1;
             let id = pending.next;
-            let request = PendingRequest {
-                answer,
-                listener: listener.cloned(),
-                method: method.to_owned(),
-                name: None,
-            };
-            pending.waiting.insert(id, request);
+            let listener = listener.cloned();
+            pending
+                .waiting
+                .insert(id, PendingRequest { answer, listener });
             id
         };
         let _unanswered = Unanswered {
@@ -77,9 +70,6 @@ impl Peer {
             let text = dormouse_jsonrpc::request(&id.to_string(), method, Some(&params));
             Ok::<_, Failure>((text, name))
         })?;
-        if let Some(request) = self.pending.lock().waiting.get_mut(&id) {
-            request.name.clone_from(&name);
-        }
         let mut sending = self.sender.send(Outgoing {
             text,
             method: Some(method.to_owned()),
@@ -114,30 +104,6 @@ impl Peer {
                 }
             }
         }
-    }
-
-    /// Checks that what a listener's requests are for may still be used: that may have changed
-    /// since they were sent.
-    ///
-    /// # Errors
-    /// It may not; says why, for the caller.
-    pub(super) async fn check_admitted(&self, listener: &Arc<dyn Listener>) -> Result<(), String> {
-        let Some(policy) = &self.policy else {
-            return Ok(());
-        };
-        let asking: Vec<_> = {
-            let pending = self.pending.lock();
-            let requests = pending.waiting.values().filter(|request| {
-                let theirs = request.listener.as_ref();
-                theirs.is_some_and(|theirs| is_same(theirs, listener))
-            });
-            let subject = |request: &PendingRequest| (request.method.clone(), request.name.clone());
-            requests.map(subject).collect()
-        };
-        for (method, name) in asking {
-            policy.admit(&method, name.as_deref(), listener).await?;
-        }
-        Ok(())
     }
 
     /// Returns the parameters of a request with the `_meta` that has to be added to them, and the
