@@ -91,12 +91,12 @@ impl TrustArgs {
                 "`{shown}` was trusted with what its files said then; they have changed since{files}"
             ));
         }
-        let shown = output::judged(&review.text);
-        output::print(&shown)?;
+        let text = output::judged(&review.text);
+        output::print(&text)?;
         review.check_usable()?;
         RecordedFolders::check_project(&project, &review.real_paths)?;
         // Of a long text, its reader may have seen the end alone.
-        let lines = shown.lines().count();
+        let lines = text.lines().count();
         let question = format!(
             "Trust `{shown}`, and let all of these be started: {}, in {}?",
             output::counted(review.servers as u64, "server"),
