@@ -29,7 +29,7 @@ pub fn causes(error: reqwest::Error) -> String {
     }
 }
 
-/// Whether a host has said that it does not speak the protocol which it was offered.
+/// Checks whether a host has said that it does not speak the protocol which it was offered.
 fn refuses_protocol(error: &reqwest::Error) -> bool {
     let refused = rustls::Error::AlertReceived(NoApplicationProtocol);
     let mut cause = error.source();

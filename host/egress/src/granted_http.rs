@@ -193,18 +193,14 @@ impl GrantedHttp {
         }
         // A host may write what it was sent, also meanwhile, into what ends a connection, too, and into its
         // certificate.
-        let quiet = |error| {
-            match error {
-            SendError::Connect(_) if self.secrets.goes_any_to(&url) => SendError::Connect(
-                "its host does not answer, or not over HTTP/1.1, or its name, address or certificate is \
-                 wrong"
-                    .to_owned(),
-            ),
-            SendError::Failed(_) if self.secrets.goes_any_to(&url) => SendError::Failed(
-                "its host has ended the connection, or has not answered as HTTP has it".to_owned(),
-            ),
+        let quiet = |error| match error {
+            SendError::Connect(_) if self.secrets.goes_any_to(&url) => {
+                SendError::Connect(NO_ANSWER.to_owned())
+            }
+            SendError::Failed(_) if self.secrets.goes_any_to(&url) => {
+                SendError::Failed(NO_HTTP.to_owned())
+            }
             error => error,
-        }
         };
         let only_asks = || {
             matches!(method, Method::GET | Method::HEAD) && !has_sent_data.load(Ordering::Acquire)
@@ -285,6 +281,11 @@ impl GrantedHttp {
         Ok(client)
     }
 }
+
+/// Errors of requests to a host that gets a secret, which it may repeat in what it answers.
+const NO_ANSWER: &str = "its host does not answer, or not over HTTP/1.1, or its name, address or \
+                         certificate is wrong";
+const NO_HTTP: &str = "its host has ended the connection, or has not answered as HTTP has it";
 
 /// Takes the length of a body out of a request that has none: its host would take the beginning of the
 /// next request on the connection for the body.

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use tokio::runtime::{self, Handle, Runtime};
 use tokio_util::context::TokioContext;
 
-/// Most threads of upstreams, and of plugins. Servers beyond that share them.
+/// Most threads of upstreams, and of plugins. Servers of which a host hears after that share them.
 const MAX_THREADS: usize = 64;
 
 /// Threads of upstreams. They are not those of plugins: both may have one name, and no plugin takes an
@@ -29,6 +29,9 @@ type SharedThreads = LazyLock<Mutex<ReadingThreads>>;
 /// Turns of connections after which a thread looks what others have to do: a turn of one with heads
 /// without end takes some tenths of a second, and the server may have other hosts.
 const TURNS_BETWEEN_EVENTS: u32 = 8;
+
+/// Most threads for the lookups of names of one server.
+const MAX_LOOKUP_THREADS: usize = 16;
 
 /// The threads, each of which is started when it is first needed, and those of the servers.
 #[derive(Default)]
@@ -73,6 +76,8 @@ impl ReadingThreads {
         let runtime = runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("http-reading")
+            // Lookups of names.
+            .max_blocking_threads(MAX_LOOKUP_THREADS)
             .enable_all()
             .event_interval(TURNS_BETWEEN_EVENTS)
             .build()?;

@@ -25,7 +25,7 @@ pub(crate) const MAX_OF_TEXTS: TermNumbers = TermNumbers {
     occurrences: 300_000,
 };
 
-/// The same with names and titles of the tools behind those: of the ones that are left, the names are
+/// Most terms and occurrences with the names and titles of the tools behind those: of the ones that are left, the names are
 /// found as a whole, by their beginning and with one letter mistyped, as all are, and by no words.
 pub(crate) const MAX_OF_ALL: TermNumbers = TermNumbers {
     terms: 100_000,
@@ -45,7 +45,7 @@ pub struct ServerDocuments {
     /// Stems of its tools' words in order, and pairs of stems with a space between, each with the
     /// tools that have it.
     pub(crate) terms: Vec<(String, Vec<Occurrence>)>,
-    /// How many of the tools are known by their names and titles alone, because those before them say so
+    /// Number of the tools that are known by their names and titles alone, because those before them say so
     /// much.
     without_texts: usize,
 }
@@ -195,7 +195,7 @@ impl ServerDocuments {
         }
     }
 
-    /// Returns how many of the tools are found by their names and titles alone, because those before them
+    /// Returns the number of the tools that are found by their names and titles alone, because those before them
     /// say more than is read of one server.
     pub fn without_texts(&self) -> usize {
         self.without_texts

@@ -20,12 +20,12 @@ const MAX_FILE_BYTES: usize = 64 << 20;
 /// Hexadecimal digits of the hash of a server's name by which its file is named.
 const NAME_DIGITS: usize = 24;
 
-/// What the search has analysed.
+/// Tools of all servers as the search has analysed them.
 #[derive(Debug, Default)]
 pub(in crate::roster) struct AnalysedTools {
     /// Folder with a file for each server; none where nothing is kept in files.
     folder: Option<PathBuf>,
-    /// What is kept in memory.
+    /// Indices and documents in memory.
     pub(super) indices: KeptIndices,
     /// Servers of which it was told that they say more than is read of them.
     told: Mutex<BTreeSet<String>>,
@@ -96,7 +96,7 @@ impl AnalysedTools {
         if number > 0 && self.told.lock().insert(server.to_owned()) {
             tracing::warn!(
                 "server `{server}` says more of its tools than a search reads of one server: the last \
-                 {number} of {} are found by their names and titles alone\n\
+                 {number} of {} are found by their names and titles alone, or by names as a whole\n\
                  hint: `exclude_tools` of that server leaves out those that nobody needs",
                 documents.len()
             );

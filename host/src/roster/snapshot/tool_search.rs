@@ -1,25 +1,29 @@
 //! Search among the tools that agents see: what they cannot call, or models may not, is not found.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use dormouse_jsonrpc::member;
 use dormouse_search::{KeptDocuments, SearchIndex, SearchOptions, ServerDocuments, ToolDocument};
 use dormouse_upstream::without_blocking;
+use parking_lot::Mutex;
 
 use super::analysed_tools::AnalysedTools;
 use super::{ShownTool, Snapshot};
 
-/// Index of the words of a snapshot's tools for models.
+/// Search among a snapshot's tools for models.
 pub(super) struct ToolSearch {
-    index: Arc<SearchIndex>,
-    /// Place of each of its tools among all of the snapshot's.
+    /// Hash of all that the index is made of.
+    content: [u8; 32],
+    /// Place of each tool of the index among all of the snapshot's.
     places: Vec<usize>,
+    /// Index of their words, as long as it is kept: how many are, the snapshots do not say.
+    index: Mutex<Weak<SearchIndex>>,
 }
 
 impl fmt::Debug for ToolSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ToolSearch({})", self.index.len())
+        write!(f, "ToolSearch({})", self.places.len())
     }
 }
 
@@ -43,13 +47,25 @@ impl<'t> Texts<'t> {
 }
 
 impl ToolSearch {
-    /// Returns the index of tools, those of each server together: the one of a snapshot before, while
-    /// they are the same ones.
-    fn of(tools: &[ShownTool], analysed: &AnalysedTools) -> Self {
+    fn of(tools: &[ShownTool]) -> Self {
         let found = tools.iter().enumerate();
         let (places, tools): (Vec<usize>, Vec<&ShownTool>) =
             found.filter(|(_, tool)| tool.is_for_models()).unzip();
-        let index = analysed.indices.of(content_hash(&tools), |kept| {
+        Self {
+            content: content_hash(&tools),
+            places,
+            index: Mutex::default(),
+        }
+    }
+
+    /// Returns the index of its tools, those of each server together: the one of a snapshot before,
+    /// while they are the same ones.
+    fn index(&self, all: &[ShownTool], analysed: &AnalysedTools) -> Arc<SearchIndex> {
+        if let Some(index) = self.index.lock().upgrade() {
+            return index;
+        }
+        let index = analysed.indices.of(self.content, |kept| {
+            let tools: Vec<_> = self.places.iter().filter_map(|at| all.get(*at)).collect();
             let servers = tools.chunk_by(|one, other| one.server() == other.server());
             let servers = servers.filter_map(|tools| {
                 let server = tools.first()?.server();
@@ -57,7 +73,8 @@ impl ToolSearch {
             });
             servers.collect()
         });
-        Self { index, places }
+        *self.index.lock() = Arc::downgrade(&index);
+        index
     }
 }
 
@@ -108,9 +125,9 @@ impl Snapshot {
     ) -> impl Iterator<Item = (&ShownTool, f32)> {
         // Whoever waits for the index holds up nobody else, either.
         let hits = without_blocking(usize::MAX, || {
-            let index = || ToolSearch::of(&self.tools, &self.files.analysed_tools);
-            let search = self.search.get_or_init(index);
-            let hits = search.index.search(query, &SearchOptions { server, limit });
+            let search = self.search.get_or_init(|| ToolSearch::of(&self.tools));
+            let index = search.index(&self.tools, &self.files.analysed_tools);
+            let hits = index.search(query, &SearchOptions { server, limit });
             let places = hits.into_iter();
             let places = places.filter_map(|hit| Some((*search.places.get(hit.tool)?, hit.score)));
             places.collect::<Vec<_>>()
@@ -149,7 +166,10 @@ mod tests {
         assert!(!Arc::ptr_eq(&before, &now));
         assert_eq!(found(&roster, None), 1);
         assert_eq!(found(&roster, Some("work")), 1);
-        let index = |snapshot: &super::Snapshot| Arc::clone(&snapshot.search.get().unwrap().index);
+        let index = |snapshot: &super::Snapshot| {
+            let search = snapshot.search.get().unwrap();
+            search.index(&snapshot.tools, &snapshot.files.analysed_tools)
+        };
         assert!(Arc::ptr_eq(&index(&before), &index(&now)));
         let work = roster.view(Some("work"));
         assert!(Arc::ptr_eq(&index(&before), &index(&work)));

@@ -206,22 +206,24 @@ impl Callers {
         caller.map(|caller| caller.session)
     }
 
-    /// Returns the subjects of the requests that an answer of a listener's may serve: those of its own
-    /// calls where `is_its_own` says that it was asked about one, and else those of all calls of its
-    /// client.
+    /// Returns the subjects of the requests that an answer of a listener's may serve, each with the
+    /// listener of its call: those of its own calls where `is_its_own` says that it was asked about
+    /// one, and else those of all calls of its client.
     pub(crate) fn subjects(
         &self,
         listener: &Arc<dyn Listener>,
         is_its_own: bool,
-    ) -> Vec<RequestSubject> {
+    ) -> Vec<(Arc<dyn Listener>, RequestSubject)> {
         let inner = self.inner.lock();
         let callers = inner.listeners.values().filter(|caller| {
             let is_of_client = !is_its_own && caller.listener.client() == listener.client();
             is_of_client || is_same(&caller.listener, listener)
         });
-        callers
-            .filter_map(|caller| caller.subject.clone())
-            .collect()
+        let subjects = callers.filter_map(|caller| {
+            let subject = caller.subject.clone()?;
+            Some((Arc::clone(&caller.listener), subject))
+        });
+        subjects.collect()
     }
 
     /// Removes a session that has ended.

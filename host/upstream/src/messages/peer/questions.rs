@@ -1,6 +1,7 @@
 //! Requests of an upstream: its questions to the clients of those who call.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId};
@@ -169,9 +170,7 @@ impl Peer {
         let peer = Arc::clone(self);
         let Some(owner) = owner else {
             let (answer, answered) = peer.put(question, listener, about).await?;
-            if let Some(listener) = answered {
-                self.check_admitted(&listener, about).await?;
-            }
+            self.check_admitted(&answered, about).await?;
             return Ok(answer);
         };
         let caller = Arc::clone(&listener);
@@ -198,21 +197,19 @@ impl Peer {
         }
     }
 
-    /// Asks a client. Returns its answer with the listener of the call that it was asked in; none
-    /// where it was asked between its calls.
+    /// Asks a client. Returns its answer with the listener by which it was asked.
     async fn put(
         &self,
         question: Question,
         listener: Arc<dyn Listener>,
         about: Option<u64>,
-    ) -> Result<(Answer, Option<Arc<dyn Listener>>), (i64, String)> {
+    ) -> Result<(Answer, Arc<dyn Listener>), (i64, String)> {
         let counted = self.questions.take(&self.server, listener.client(), 1);
         let _counted = counted.map_err(told)?;
         let mut answers = self.put_to_callers(&question, listener, about).await;
         // What is asked while a call runs need not be about it, and may outlive it.
         if let (Err(AskError::Over), Some(client)) = (&answers, self.between(&question)) {
-            let answer = client.put(vec![question]).await;
-            answers = answer.map(|answers| (answers, None));
+            answers = self.put_to(client, &question).await;
         }
         let (answers, answered) = answers.map_err(told)?;
         let none = || (INTERNAL_ERROR, "the client has not answered".to_owned());
@@ -229,7 +226,7 @@ impl Peer {
         question: &Question,
         listener: Arc<dyn Listener>,
         about: Option<u64>,
-    ) -> Result<(Vec<Answer>, Option<Arc<dyn Listener>>), AskError> {
+    ) -> Result<(Vec<Answer>, Arc<dyn Listener>), AskError> {
         if about.is_some() {
             return self.put_to(listener, question).await;
         }
@@ -267,14 +264,14 @@ impl Peer {
         }
     }
 
-    /// Asks a caller's client.
+    /// Asks a client by a listener of its.
     async fn put_to(
         &self,
         listener: Arc<dyn Listener>,
         question: &Question,
-    ) -> Result<(Vec<Answer>, Option<Arc<dyn Listener>>), AskError> {
+    ) -> Result<(Vec<Answer>, Arc<dyn Listener>), AskError> {
         let answers = listener.put(vec![question.clone()]).await?;
-        Ok((answers, Some(listener)))
+        Ok((answers, listener))
     }
 
     /// Checks that the upstream may have the answer of a caller's client: what the call is for may be
@@ -288,18 +285,31 @@ impl Peer {
         let Some(policy) = &self.policy else {
             return Ok(());
         };
-        for subject in self.callers.subjects(listener, about.is_some()) {
-            let (method, name) = (&subject.method, subject.name.as_deref());
-            if let Err(why) = policy.admit(method, name, listener).await {
-                tracing::debug!(
-                    "server `{}` has no answer of its caller's: {why}",
-                    self.server
-                );
-                let why = "the call that this is asked in may not go on";
-                return Err((INTERNAL_ERROR, why.to_owned()));
+        loop {
+            let mut has_waited = false;
+            for (caller, subject) in self.callers.subjects(listener, about.is_some()) {
+                let mut admitting = policy.admit(&subject.method, subject.name.as_deref(), &caller);
+                let admitted = match futures::poll!(&mut admitting) {
+                    Poll::Ready(admitted) => admitted,
+                    Poll::Pending => {
+                        has_waited = true;
+                        admitting.await
+                    }
+                };
+                if let Err(why) = admitted {
+                    tracing::debug!(
+                        "server `{}` has no answer of its caller's: {why}",
+                        self.server
+                    );
+                    let why = "the call that this is asked in may not go on";
+                    return Err((INTERNAL_ERROR, why.to_owned()));
+                }
+            }
+            // While the user was asked about one, others may have changed.
+            if !has_waited {
+                return Ok(());
             }
         }
-        Ok(())
     }
 }
 
