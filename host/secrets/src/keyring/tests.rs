@@ -40,7 +40,11 @@ fn in_session(folder: &Path, test: &str) {
 fn in_session_with(folder: &Path, options: &[&str], test: &str) {
     let run = folder.join("run");
     std::fs::create_dir_all(&run).unwrap();
+    // The daemon returns before it has its name on the bus.
     let script = "printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null \
+                  && for _ in $(seq 100); do dbus-send --session --print-reply \
+                  --dest=org.freedesktop.DBus / org.freedesktop.DBus.GetNameOwner \
+                  string:org.freedesktop.secrets >/dev/null 2>&1 && break; sleep 0.1; done \
                   && exec \"$0\" --exact \"$1\" --ignored --nocapture";
     let mut command = Command::new("dbus-run-session");
     command
