@@ -304,8 +304,8 @@ fn approving_takes_what_is_named_and_shown() {
     assert_eq!(words("post"), json!(["Old a.", "New b.", "New c."]));
     // One by one, at a terminal: yes to one server is none to the next.
     let steps = json!([
-        ["of `bank` as it is now? [y/N] ", "n\n"],
-        ["of `post` as it is now? [y/N] ", "y\n"],
+        ["of `bank` as it is now, in ", "n\n"],
+        ["of `post` as it is now, in ", "y\n"],
     ]);
     let home = all.home.path();
     let (shown, code) = at_a_terminal(&all, home, &["approve", "--all"], &steps);
