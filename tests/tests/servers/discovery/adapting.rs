@@ -161,7 +161,7 @@ fn what_is_taken_out_is_neither_declared_nor_named() {
                 all.filter(|tool| tool.starts_with(&format!("{name}_")))
                     .collect()
             };
-            assert_eq!(listed(&mut host), [good.clone()], "{rule}");
+            assert_eq!(listed(&mut host), std::slice::from_ref(&good), "{rule}");
             let refused = |host: &mut dormouse_tests::Client| {
                 let called = host.call(&wipe, json!({ "text": "a" }));
                 let why = called.unwrap_err().to_string();
