@@ -31,6 +31,16 @@ pub fn is_within_one_edit(name: &str, key: &str) -> bool {
     if name.len().abs_diff(key.len()) > 4 {
         return false;
     }
+    let ends = |text: &str| {
+        let ends = [text.bytes().next(), text.bytes().next_back()];
+        ends.map(|byte| byte.map(|byte| byte.to_ascii_lowercase()))
+    };
+    // One edit leaves one of both ends of three characters as it was: most names need no more than
+    // this look.
+    let ([first, last], [of_first, of_last]) = (ends(name), ends(key));
+    if name.is_ascii() && key.is_ascii() && key.len() > 2 && first != of_first && last != of_last {
+        return false;
+    }
     strsim::osa_distance(&name.to_lowercase(), &key.to_lowercase()) <= 1
 }
 
@@ -50,6 +60,28 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(is_within_one_edit(name, "confirm"), is_slip, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_edit_at_an_end_is_one() {
+        for (name, key, is_slip) in [
+            ("ofnfirm", "confirm", false),
+            ("ocnfirm", "confirm", true),
+            ("confimr", "confirm", true),
+            ("onfirm", "confirm", true),
+            ("confir", "confirm", true),
+            ("xconfirm", "confirm", true),
+            ("confirmx", "confirm", true),
+            ("xonfirm", "confirm", true),
+            ("confirx", "confirm", true),
+            ("nev", "env", true),
+            ("evn", "env", true),
+            ("sf", "fs", true),
+            ("", "x", true),
+            ("y", "x", true),
+        ] {
+            assert_eq!(is_within_one_edit(name, key), is_slip, "{name} {key}");
         }
     }
 

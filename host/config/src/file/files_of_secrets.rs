@@ -17,8 +17,64 @@ const OTHERS: &[&str] = &["discovery", "limits", "exposure", "profiles"];
 /// Keys of servers and providers below which secrets are.
 const OF_SECRETS: &[&str] = &["secrets", "client_secret"];
 
+/// Keys of servers that have names of their users' choice below them, and no secrets in wrong places.
+const OF_NAMES: &[&str] = &["settings", "env"];
+
+/// Keys of servers and providers that have no files of secrets below them where they are in order, and
+/// those of grants, which may be in a wrong place.
+const OF_OTHERS: &[&[&str]] = &[SERVER, PROVIDER, GRANTS];
+
 /// Keys that are written for a file's path, or may have been meant for one.
 const OF_FILE: &[&str] = &["file", "path"];
+
+/// What may have files of secrets below a key of a server or a provider.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// All is of secrets there.
+    Secrets,
+    /// Something else is there, and secrets where these are misplaced.
+    Other,
+    /// Nothing there is of secrets.
+    Names,
+    /// Nobody knows what is there.
+    Unknown,
+}
+
+impl Meaning {
+    fn of(key: &str) -> Self {
+        if SERVER.contains(&key) && !OF_SECRETS.contains(&key) && !OF_NAMES.contains(&key) {
+            return Self::Other;
+        }
+        match key {
+            _ if is_meant(key, OF_SECRETS) => Self::Secrets,
+            _ if is_meant(key, OF_NAMES) => Self::Names,
+            _ if OF_OTHERS.iter().any(|of| is_meant_for_other(key, of)) => Self::Other,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Whether a key is one of these, or may have been meant for one.
+fn is_meant(key: &str, keys: &[&str]) -> bool {
+    keys.iter().any(|of| is_within_one_edit(key, of))
+}
+
+/// Whether a key is one of these, or may have been meant for one. Too many names are like the shortest
+/// keys.
+fn is_meant_for_other(key: &str, keys: &[&str]) -> bool {
+    let mut keys = keys.iter();
+    keys.any(|of| key == *of || of.len() > 3 && is_within_one_edit(key, of))
+}
+
+/// Returns the tables that are written in the place of one: itself, or those of an array.
+fn tables(item: &Item) -> impl Iterator<Item = &dyn TableLike> {
+    let inline = item.as_array().into_iter().flatten();
+    let inline = inline.filter_map(|value| value.as_inline_table());
+    let all = item.as_array_of_tables().into_iter().flatten();
+    let all = all.map(|table| table as &dyn TableLike);
+    let all = all.chain(inline.map(|table| table as &dyn TableLike));
+    item.as_table_like().into_iter().chain(all)
+}
 
 impl DocumentReader<'_> {
     /// Returns the files that are written in a document for secrets. What is in a table of an unknown
@@ -30,42 +86,89 @@ impl DocumentReader<'_> {
                 "providers" => "provider",
                 _ => "server",
             };
-            for (name, item) in item.as_table_like().iter().flat_map(|table| table.iter()) {
-                let keys = item.as_table_like();
-                for (key, item) in keys.iter().flat_map(|table| table.iter()) {
-                    let is_known = SERVER.contains(&key) || PROVIDER.contains(&key);
-                    if !is_known || OF_SECRETS.contains(&key) {
-                        self.add_files(key, item, &named(what, name), &mut files);
-                    }
+            for (name, item) in tables(item).flat_map(TableLike::iter) {
+                let takes = named(what, name);
+                for table in tables(item) {
+                    self.add_below(Meaning::Unknown, table, &takes, &mut files);
                 }
             }
         }
         files
     }
 
-    /// Adds the files that are named by a key, or below it. How deep that is, the parser limits.
-    fn add_files(&self, key: &str, item: &Item, takes: &str, files: &mut NamedFiles) {
-        if let Some(table) = item.as_table_like() {
-            for (key, item) in table.iter() {
-                self.add_files(key, item, takes, files);
+    /// Adds the files that are named by the keys of a table, below a key of this meaning. How deep that is,
+    /// the parser limits.
+    fn add_below(
+        &self,
+        above: Meaning,
+        table: &dyn TableLike,
+        takes: &str,
+        files: &mut NamedFiles,
+    ) {
+        for (key, item) in table.iter() {
+            // The names of secrets are their users' choice.
+            let meaning = match (above, Meaning::of(key)) {
+                (Meaning::Secrets, _) | (_, Meaning::Secrets) => Meaning::Secrets,
+                (Meaning::Other, Meaning::Unknown) => Meaning::Other,
+                (_, meaning) => meaning,
+            };
+            match item {
+                _ if meaning == Meaning::Names => {}
+                Item::Value(value) => self.add_value(meaning, key, value, takes, files),
+                _ => {
+                    for table in tables(item) {
+                        self.add_below(meaning, table, takes, files);
+                    }
+                }
             }
         }
-        for table in item.as_array_of_tables().into_iter().flatten() {
-            for (key, item) in table.iter() {
-                self.add_files(key, item, takes, files);
-            }
+    }
+
+    /// Adds the files that are named by the value of a key of this meaning, or below it.
+    fn add_value(
+        &self,
+        meaning: Meaning,
+        key: &str,
+        value: &Value,
+        takes: &str,
+        files: &mut NamedFiles,
+    ) {
+        if let Value::InlineTable(table) = value {
+            self.add_below(meaning, table, takes, files);
         }
-        for value in item.as_array().into_iter().flatten() {
-            self.add_files(key, &Item::Value(value.clone()), takes, files);
+        for value in value.as_array().into_iter().flatten() {
+            self.add_value(meaning, key, value, takes, files);
         }
-        let is_file = OF_FILE
-            .iter()
-            .any(|of_file| is_within_one_edit(key, of_file));
-        if let Some(Value::String(text)) = item.as_value().filter(|_| is_file) {
+        if let Value::String(text) = value
+            && matches!(meaning, Meaning::Secrets | Meaning::Unknown)
+            && is_meant(key, OF_FILE)
+        {
             let base = self.file.parent().unwrap_or(Path::new(""));
             if let Ok(path) = paths::expand(text.value(), base) {
                 files.add(path, takes);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever writes a project decides how deep its values are.
+    #[test]
+    fn nested_values_are_read_in_linear_time() {
+        let input = |size: usize| {
+            let (begin, end) = ("[".repeat(size), "]".repeat(size));
+            let files = "\"/a\",".repeat(50 * size);
+            let text = format!("servers.t.secrets.s.file = {begin}{files}{end}");
+            Document::parse(text).unwrap()
+        };
+        dormouse_tests::growth::is_linear("nested values", 4, input, |document| {
+            let (file, variables) = (Path::new("/d/dormouse.toml"), VariableHandling::Kept);
+            let reader = DocumentReader::new(file, document.raw(), variables);
+            let files = reader.files_of_secrets(document.as_table());
+            assert_eq!(files.iter().count(), 1);
+        });
     }
 }
