@@ -125,10 +125,15 @@ impl RecordedFolders {
     /// # Errors
     /// The record cannot be read or written, or there is too much for it.
     pub fn record_project(&self, project: &Path, real: &RealPaths) -> anyhow::Result<()> {
-        match real.is_empty() {
-            true => self.forget_project(project),
-            false => self.edit(Some(project), |known| real.clone_into(known)),
+        if !real.is_empty() {
+            return self.edit(Some(project), |known| real.clone_into(known));
         }
+        // Nothing of a project without folders is looked up in the record, and one that has some later
+        // is trusted anew then.
+        if let Err(error) = self.forget_project(project) {
+            tracing::warn!("what a project was granted before is not forgotten: {error:#}");
+        }
+        Ok(())
     }
 
     /// Checks that the real paths of a project leave room for those of others.

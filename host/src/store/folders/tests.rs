@@ -110,6 +110,19 @@ fn nothing_is_kept_of_what_a_project_is_not_trusted_with() {
     assert_eq!(text, "{}");
 }
 
+/// There is nothing of it that could be somewhere else by now.
+#[test]
+fn a_project_without_folders_is_trusted_where_the_record_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = RecordedFolders::new(folder.path());
+    std::fs::write(folder.path().join(PROJECTS_FILE), "{").unwrap();
+    let project = Path::new("/project");
+    recorded.record_project(project, &RealPaths::new()).unwrap();
+    let real = RealPaths::from([(PathBuf::from("/a"), PathBuf::from("/b"))]);
+    let error = recorded.record_project(project, &real).unwrap_err();
+    assert!(error.to_string().contains("is damaged"), "{error}");
+}
+
 /// A host never leaves a file behind that none can read.
 #[test]
 fn what_could_not_be_read_back_is_not_written() {
