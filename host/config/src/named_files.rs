@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dormouse_text::visible::visible_line;
+use dormouse_text::visible::short_name;
 
 /// Files that values of servers are written to be in, each with what takes values from it, in words.
 /// Whether that is in order, or used, makes no difference: it may be tomorrow.
@@ -16,6 +16,13 @@ impl NamedFiles {
         self.0.entry(file).or_insert_with(|| takes.to_owned());
     }
 
+    /// Adds so many of other files.
+    pub(crate) fn add_first(&mut self, others: Self, most: usize) {
+        for (file, takes) in others.0.into_iter().take(most) {
+            self.0.entry(file).or_insert(takes);
+        }
+    }
+
     /// Returns the files, each with what takes values from it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Path, &str)> {
         let files = self.0.iter();
@@ -23,7 +30,29 @@ impl NamedFiles {
     }
 }
 
+/// Most bytes of the name of a file or folder on the systems that Dormouse runs on.
+const MAX_NAME_BYTES: usize = match cfg!(windows) {
+    // There, they are counted in UTF-16, of which one unit can be three bytes.
+    true => 3 * 255,
+    false => 255,
+};
+
+/// Most bytes of a path; longer ones than Windows' are looked up nowhere.
+const MAX_PATH_BYTES: usize = match cfg!(windows) {
+    true => 3 * 32_767,
+    false => 4095,
+};
+
+/// Whether a file can be at a path. Where none can, no look tells that another file is not the one there.
+pub(crate) fn can_be_at(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let mut names = path.components();
+    bytes.len() <= MAX_PATH_BYTES
+        && !bytes.contains(&0)
+        && names.all(|name| name.as_os_str().len() <= MAX_NAME_BYTES)
+}
+
 /// Returns a server, or whatever else has a name, in words.
 pub(crate) fn named(what: &str, name: &str) -> String {
-    format!("the {what} `{}`", visible_line(name))
+    format!("the {what} `{}`", short_name(name))
 }

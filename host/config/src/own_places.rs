@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_files::paths;
-use dormouse_policy::{HttpSecret, OwnPlace, OwnPlaceList};
+use dormouse_policy::{HttpSecret, OwnPlace, OwnPlaceList, real_path};
 use parking_lot::RwLock;
 
 use super::{Client, Configured, FillSource, Scope};
 use crate::discovery::rule_files;
 use crate::discovery::{Surroundings, places};
-use crate::named_files::named;
+use crate::named_files::{can_be_at, named};
 
 /// Files that servers of the user's take variables and texts from, each with what takes them, as of the
 /// configuration that was read last: whoever writes to one of them decides what is run.
@@ -67,6 +67,7 @@ impl FilledInFiles {
                 }
             }
         }
+        files.retain(|file, _| can_be_at(file));
         let mut noted = self.0.files.write();
         if *noted != files {
             *noted = files;
@@ -139,8 +140,14 @@ pub fn own_places(
         // It may be a link to somewhere else.
         add(file, "which is Dormouse's configuration");
     }
+    let whole = folders_of_much_else(host, usual_folder, around);
     for (file, takes) in filled_in.all() {
-        add(&file, &format!("which {takes} takes values from"));
+        let real = real_path(&absolute(&file));
+        match whole.iter().any(|folder| folder.starts_with(&real)) {
+            // A link may lead to something else later.
+            true => own.looked_at.push(absolute(&file)),
+            false => add(&file, &format!("which {takes} takes values from")),
+        }
     }
     // The memory and the environment of this very process.
     #[cfg(target_os = "linux")]
@@ -175,6 +182,24 @@ pub fn own_places(
         own.read.extend(of_client.map(|path| absolute(&path)));
     }
     own
+}
+
+/// Returns the real paths of folders that no file has the place of, as little as that of a folder above
+/// them. Where one of these is named for a file, by mistake or so that nothing at all is granted, it is
+/// none of Dormouse's own.
+fn folders_of_much_else(
+    host: HostPaths<'_>,
+    usual_folder: Option<&Path>,
+    around: Option<&Surroundings>,
+) -> Vec<PathBuf> {
+    let home = match around {
+        Some(around) => Some(around.home.clone()),
+        None => etcetera::home_dir().ok(),
+    };
+    let project = around.and_then(|around| around.project.as_deref());
+    let all = home.as_deref().into_iter().chain(project);
+    let all = all.chain(host.config.parent()).chain(usual_folder);
+    all.map(real_path).collect()
 }
 
 #[cfg(test)]

@@ -53,12 +53,11 @@ pub(super) fn hashes(
 
 impl Configured {
     /// Returns the files that tables name for secrets: those of the user's own file, and those of a project
-    /// that the user trusts, or has trusted with other content.
+    /// that the user trusts. Other content than was trusted has no say in what is granted.
     pub(crate) fn files_of_secrets(&self) -> impl Iterator<Item = (&Path, &str)> {
         let [own, of_project] = &self.files_of_secrets;
-        let folder = self.project_folder();
-        let is_known = folder.is_some_and(|folder| self.once_trusted.contains(folder));
-        let of_project = of_project.iter().filter(move |_| is_known);
+        let is_trusted = self.trusts_own_project();
+        let of_project = of_project.iter().filter(move |_| is_trusted);
         own.iter().chain(of_project)
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use dormouse_files::ownership;
 use dormouse_files::regular::open_and_read_regular_file;
 
-use crate::file::leads_nowhere;
+use crate::file::{LARGEST_OF_PROJECT, leads_nowhere};
 use crate::reading::units;
 
 /// Largest configuration file, in bytes. Claude Code keeps its history in the file that its servers
@@ -36,6 +36,14 @@ pub(super) fn read_of_user(path: &Path, largest: u64) -> Result<Option<Vec<u8>>,
         false if leads_nowhere(path) => Err(LINK_TO_NOTHING.to_owned()),
         false => Ok(None),
     }
+}
+
+/// Returns the text of a file of the user's own that is not read because others can have written it, for
+/// what it names alone: nothing in it is run. None where that is not why.
+pub(super) fn text_of_others(path: &Path) -> Option<String> {
+    is_of_user(path).err()?;
+    let bytes = read(path, LARGEST_OF_PROJECT).ok()??;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Whether a file of the user's own is there and to be read. The error says what is wrong with the file,

@@ -6,7 +6,7 @@
 mod unreadable;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dormouse_text::nearest::is_within_one_edit;
 
@@ -20,9 +20,13 @@ use super::formats::{self, continue_dev};
 use super::library::{Library, LoadedFile};
 use super::places::{self, ClientPlace};
 use super::search::{DiscoverySetting, project_of};
-use super::{Discovery, Surroundings};
+use super::{Discovery, Surroundings, files};
 use crate::named_files::named;
 use crate::{Client, Inputs, MAX_FILLED_IN, NamedFiles};
+
+/// Most files that one file names which others can have written: each is looked at whenever grants are
+/// judged.
+const MAX_OF_OTHERS: usize = 1000;
 
 impl Discovery {
     /// Notes the files that the user's entries name: those in the places of the clients that were
@@ -54,6 +58,8 @@ impl Discovery {
             let places = known.unwrap_or(&others).iter();
             for place in places.filter(|place| project_of(&place.scope).is_none()) {
                 let loaded = library.open(&place.file, place.shape.syntax, None);
+                let mut of_others = NamedFiles::default();
+                let is_unread = matches!(&*loaded, LoadedFile::Bad { text, .. } if text.is_empty());
                 let mut naming = Naming {
                     client,
                     dialect: formats::dialect(client),
@@ -62,16 +68,26 @@ impl Discovery {
                     inputs: setting.inputs,
                     variables: &variables,
                     folder: place.file.parent().unwrap_or(Path::new("")),
-                    files: &mut self.named_files,
+                    files: match is_unread {
+                        true => &mut of_others,
+                        false => &mut self.named_files,
+                    },
                 };
                 match &*loaded {
                     LoadedFile::Missing => {}
+                    // Its client starts what is in it, and so does Dormouse once it is the user's alone.
+                    LoadedFile::Bad { .. } if is_unread => {
+                        if let Some(text) = files::text_of_others(&place.file) {
+                            naming.unreadable(&text);
+                        }
+                    }
                     // All of its text may be entries once it can be read.
                     LoadedFile::Bad { text, .. } => naming.unreadable(text),
                     LoadedFile::Document(document) => {
                         naming.document(&document.root, &place.shape.keys);
                     }
                 }
+                self.named_files.add_first(of_others, MAX_OF_OTHERS);
             }
         }
     }
@@ -88,17 +104,6 @@ fn has_forms(client: Client) -> bool {
     let mut forms = forms.iter();
     // Continue takes variables from a file of its own.
     client == Client::Continue || forms.any(|form| matches!(form, ExpansionForm::File { .. }))
-}
-
-/// Whether a key may have been meant for another.
-fn is_meant(written: &str, key: &str) -> bool {
-    let ends = |text: &str| {
-        let ends = [text.bytes().next(), text.bytes().next_back()];
-        ends.map(|byte| byte.map(|byte| byte.to_ascii_lowercase()))
-    };
-    // One edit leaves one of both ends as it was: most keys need no more than this look.
-    let ([first, last], [of_first, of_last]) = (ends(written), ends(key));
-    written == key || (first == of_first || last == of_last) && is_within_one_edit(written, key)
 }
 
 /// Reading of the files that are named in one file of a client's.
@@ -120,7 +125,7 @@ impl Naming<'_> {
     /// that is there twice, or may have been meant. Other parts of a document name files, too, which are
     /// nothing to servers; a file of variables is one of a server wherever it stands.
     fn document(&mut self, root: &Node, keys: &[String]) {
-        let is_meant = |member: &DocumentMember, key: &str| is_meant(&member.key, key);
+        let is_meant = |member: &DocumentMember, key: &str| is_within_one_edit(&member.key, key);
         let mut tables = vec![root];
         for key in keys {
             let members = tables.into_iter().flat_map(Node::members);
@@ -171,10 +176,11 @@ impl Naming<'_> {
         let Some(written) = self.dialect.env_file else {
             return;
         };
-        if is_meant(key, written) {
+        if is_within_one_edit(key, written) {
             for text in node.parts().filter_map(Node::text) {
                 self.env_file(text, takes);
             }
+            return;
         }
         for item in node.items() {
             self.env_files(key, item, takes);
@@ -193,7 +199,7 @@ impl Naming<'_> {
         let filled = self.filled(written);
         let project = self.around.project.as_deref();
         let path = filler::path(&filled, project.unwrap_or(home), home);
-        self.add(path, takes);
+        self.files.add(path, takes);
     }
 
     /// Returns a text with its variables. No dialect has both files of variables, and a form for other
@@ -240,24 +246,48 @@ impl Naming<'_> {
             match read {
                 ReadForm::File { path } => {
                     let path = filler::path(path, self.folder, &self.around.home);
-                    self.add(path, takes);
+                    self.files.add(path, takes);
                 }
                 ReadForm::Variable { .. } | ReadForm::Bare { .. } => {
                     let users = self.variables.users_file.clone();
                     if let Some(users) = users {
-                        self.add(users, takes);
+                        self.files.add(users, takes);
                     }
                 }
                 ReadForm::Exact { .. } | ReadForm::Input { .. } | ReadForm::Own { .. } => {}
             }
         }
     }
+}
 
-    /// Adds a file. Where a variable is missing, or nothing was written, what is left may be a folder
-    /// that much else is in.
-    fn add(&mut self, file: PathBuf, takes: &str) {
-        if !self.around.home.starts_with(&file) {
-            self.files.add(file, takes);
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::document;
+    use crate::discovery::places::Syntax;
+
+    #[test]
+    fn keys_below_each_other_are_read_in_linear_time() {
+        let input = |size: usize| {
+            let (begin, end) = ("{\"envFile\": ".repeat(size), "}".repeat(size));
+            let files = vec!["\"/a\""; 50 * size].join(",");
+            document::parse(&format!("{begin}[{files}]{end}"), Syntax::Json).unwrap()
+        };
+        let around = Surroundings::default();
+        dormouse_tests::growth::is_linear("keys below each other", 4, input, |root| {
+            let mut files = NamedFiles::default();
+            let mut naming = Naming {
+                client: Client::Cursor,
+                dialect: formats::dialect(Client::Cursor),
+                has_forms: false,
+                around: &around,
+                inputs: &Inputs::new(),
+                variables: &ClientVariables::default(),
+                folder: Path::new("/a"),
+                files: &mut files,
+            };
+            naming.entry(root, "");
+            assert_eq!(files.iter().count(), 1);
+        });
     }
 }

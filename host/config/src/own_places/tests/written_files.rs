@@ -140,6 +140,34 @@ fn those_of_an_entry_or_a_table_in_which_something_is_wrong_are_kept() {
             "server `t`",
         ),
         (
+            "[[servers.t]]\nsecrets.s.file = \"/keys/s\"\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers]\nt = [{ secrets.s.file = \"/keys/s\" }]\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers.t.grants.secrets]\ns.file = \"/keys/s\"\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers.t.grants]\nfs = [{ secret.s.file = \"/keys/s\" }]\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers.t]\nsecrets.env.path = \"/keys/s\"\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[servers.t.unknown.s]\nfile = \"/keys/s\"\n".to_owned(),
+            "server `t`",
+        ),
+        (
+            "[[providers]]\np.client_secret.file = \"/keys/s\"\n".to_owned(),
+            "provider `p`",
+        ),
+        (
             "[servers.t]\nproject = \"/p\"\nsecrets.s.file = \"/keys/s\"\n".to_owned(),
             "server `t`",
         ),
@@ -167,6 +195,15 @@ fn a_path_for_something_else_is_not_kept() {
     let entry = r#""command": "/a/t", "cwd": "/a/t", "env": {"ENVFILE": "/a/t"}"#;
     let home = Home::of(&[(CURSOR, &with_env_file("mcpServers", entry, "${userHome}"))]);
     assert_eq!(home.kept(own, "/a/t"), None);
+    for slip in [
+        "[servers.t.grant]\nfs = [{ path = \"/a/t\" }]\n",
+        "[servers.t]\nfs = [{ path = \"/a/t\" }]\n",
+        "[servers.t]\nsetings = { path = \"/a/t\" }\n",
+        "[servers.t]\nunknown.grants.fs = [{ path = \"/a/t\" }]\n",
+        "[servers.t]\ngrants.sf = [{ path = \"/a/t\" }]\n",
+    ] {
+        assert_eq!(home.kept(slip, "/a/t"), None, "{slip}");
+    }
     // Where nothing is filled in, most of the user's own would be kept.
     let of_user = home.0.path().canonicalize().unwrap();
     let own = "[discovery]\nclients = []\n";
@@ -210,6 +247,114 @@ fn those_of_clients_that_are_left_out_are_kept() {
             assert!(watched.any(|watched| watched.ends_with(file)), "{file}");
         }
     }
+}
+
+/// Others have stopped it from being used, and its client starts what is in it.
+#[cfg(unix)]
+#[test]
+fn those_of_a_clients_file_that_others_can_write_are_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let cursor = with_env_file("mcpServers", r#""command": "x""#, "/of/cursor");
+    let home = Home::of(&[(CURSOR, &cursor)]);
+    let file = home.0.path().join(CURSOR);
+    let set = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&file, permissions).unwrap();
+    };
+    set(0o666);
+    for own in ["", "[discovery]\nclients = []\n"] {
+        let (configured, _) = home.configured(own);
+        assert_eq!(configured.servers.len(), 0, "{own}");
+        let told = "which a server of cursor takes values from";
+        assert_eq!(home.kept(own, "/of/cursor").as_deref(), Some(told), "{own}");
+    }
+    // Each of very many would be looked at whenever something is granted.
+    let many = (0..3000).map(|number| format!("\"envFile\": \"/of/{number}\"\n"));
+    std::fs::write(&file, many.collect::<String>()).unwrap();
+    set(0o666);
+    let kept = |home: &Home| home.configured("").0.found.named_files.iter().count();
+    assert_eq!(kept(&home), 1000);
+    set(0o644);
+    assert_eq!(kept(&home), 3000);
+}
+
+/// Whoever names one for a file, by mistake or so that nothing is granted.
+#[test]
+fn a_folder_that_much_else_is_in_is_not_kept() {
+    let home = Home::of(&[("project/.git", ""), ("config/x", "")]);
+    let folder = home.0.path().canonicalize().unwrap();
+    let mut paths = vec![
+        PathBuf::from("/"),
+        folder.clone(),
+        folder.parent().unwrap().to_owned(),
+        folder.join("config/.."),
+        folder.join("project"),
+        // The configuration is in it.
+        PathBuf::from("/e/d"),
+        PathBuf::from("/e"),
+    ];
+    #[cfg(unix)]
+    for (link, target) in [("to-root", "/"), ("to-home", "..")] {
+        let link = folder.join("config").join(link);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        paths.push(link);
+    }
+    for path in &paths {
+        let own = format!("[servers.t]\nsecrets.s.file = '{}'\n", path.display());
+        let kept = home.kept(&own, path.to_str().unwrap());
+        let is_kept = kept.is_some_and(|kept| kept.contains("takes values from"));
+        assert!(!is_kept, "{own}");
+    }
+    let own = "[servers.t]\nsecrets.s.file = '/e/d/key'\n";
+    assert!(home.kept(own, "/e/d/key").is_some());
+}
+
+/// What cannot be looked at would be taken for each file that has several names.
+#[test]
+fn a_path_that_no_file_can_have_is_not_kept() {
+    for path in [
+        format!("/a/{}", "n".repeat(1000)),
+        format!("/a{}", "/b".repeat(50_000)),
+        "/a/\\u0000b".to_owned(),
+    ] {
+        let cursor = with_env_file("mcpServers", r#""command": "x""#, &path);
+        let home = Home::of(&[(CURSOR, &cursor)]);
+        let (configured, around) = home.configured("");
+        let filled_in = FilledInFiles::default();
+        filled_in.note(&configured, around.project.as_deref());
+        assert!(filled_in.all().is_empty(), "{:?}", filled_in.all());
+    }
+}
+
+#[test]
+fn of_a_long_name_the_beginning_is_told() {
+    let own = format!(
+        "[servers.{}]\nsecrets.s.file = '/keys/s'\n",
+        "n".repeat(9000)
+    );
+    let told = Home::of(&[]).kept(&own, "/keys/s").unwrap();
+    assert!(told.len() < 200, "{told}");
+}
+
+/// Its content is another one than its user was shown.
+#[test]
+fn a_project_that_has_changed_since_it_was_trusted_keeps_nothing() {
+    let own = "[servers.t]\ncommand = \"x\"\n[providers.p]\nclient_secret.file = \"/keys/s\"\n";
+    let home = Home::of(&[("project/.git", ""), ("project/dormouse.toml", own)]);
+    let folder = home.0.path().canonicalize().unwrap();
+    let project = folder.join("project");
+    let trust = TestTrust::new(&folder.join("data"));
+    trust.grant(&project, "of something else").unwrap();
+    assert_eq!(home.kept("", "/keys/s"), None);
+    let (_, around) = home.configured("");
+    let none = || parse_usable(Path::new("/e/d/x.toml"), "").unwrap();
+    let review = Configured::for_review(none(), Some(&around), &trust, &project);
+    let review = review.review(&project).unwrap();
+    trust.grant(&project, &review.content).unwrap();
+    assert!(home.kept("", "/keys/s").is_some());
+    std::fs::write(project.join("dormouse.toml"), format!("{own}\n")).unwrap();
+    assert_eq!(home.kept("", "/keys/s"), None);
 }
 
 /// Nobody has a say in what is granted by writing a project.
