@@ -12,6 +12,9 @@ const CONTINUED_COLUMNS: usize = 3;
 /// Fewest columns that lines are broken to.
 const MIN_COLUMNS: usize = 20;
 
+/// Most bytes of a word that goes on to the next line whole.
+const MAX_WORD_BYTES: usize = 24;
+
 /// Returns a text without lines of more columns than that: what is longer goes on in the next line,
 /// behind a mark that no other line begins with.
 #[must_use]
@@ -22,19 +25,34 @@ pub fn broken_lines(text: &str, columns: usize) -> Cow<'_, str> {
     }
     let mut broken = String::with_capacity(text.len() + text.len() / columns * CONTINUED.len());
     for line in text.split_inclusive('\n') {
-        let mut used = 0;
-        for character in line.chars() {
-            let width = width_of(character);
-            if used + width > columns && character != '\n' {
+        let (mut begin, mut used) = (0, 0);
+        for (at, character) in line.char_indices() {
+            let width_here = width_of(character);
+            if used + width_here > columns {
+                let row = line.get(begin..at).unwrap_or_default();
+                let (row, rest) = row.split_at(end_of_row(row));
+                broken.push_str(row);
                 broken.push('\n');
                 broken.push_str(CONTINUED);
-                used = CONTINUED_COLUMNS;
+                begin = at - rest.len();
+                used = CONTINUED_COLUMNS + width(rest);
             }
-            used += width;
-            broken.push(character);
+            used += width_here;
         }
+        broken.push_str(line.get(begin..).unwrap_or_default());
     }
     Cow::Owned(broken)
+}
+
+/// Returns the end of a row that has to be broken: behind its last space, where that is near.
+fn end_of_row(row: &str) -> usize {
+    let near = row.ceil_char_boundary(row.len().saturating_sub(MAX_WORD_BYTES));
+    let space = row.get(near..).and_then(|end| end.rfind(' '));
+    match space.map(|space| near + space + 1) {
+        // What is left of it would be its indent alone.
+        Some(end) if !row.get(..end).unwrap_or_default().trim().is_empty() => end,
+        _ => row.len(),
+    }
 }
 
 fn width(line: &str) -> usize {
@@ -62,6 +80,11 @@ mod tests {
             (format!("{long}\nab\n"), format!("{long}\nab\n")),
             (format!("{long}ab\ncd"), format!("{long}\n↪ ab\ncd")),
             (format!("{long}  - was\n"), format!("{long}\n↪   - was\n")),
+            (
+                "  a longer word is here".to_owned(),
+                "  a longer word is \n↪ here".to_owned(),
+            ),
+            (format!("  {long}"), format!("  {}\n↪ xx", "x".repeat(18))),
             ("é".repeat(11), format!("{}\n↪ é", "é".repeat(10))),
             (
                 "y".repeat(40),
