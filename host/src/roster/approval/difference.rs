@@ -141,6 +141,7 @@ mod tests {
             kind: Gated::Tool,
             name: "x".to_owned(),
             was: Some(to_raw_value(was).unwrap()),
+            declared: None,
             known_elsewhere: false,
             is: to_raw_value(is).unwrap(),
             since: None,

@@ -87,7 +87,7 @@ fn as_approved(
     pending: &Pending,
 ) -> Arc<Listing> {
     let outdated: HashMap<&str, &ListedTool> = outdated(declared, known).collect();
-    if pending.is_empty() && outdated.is_empty() {
+    if pending.is_empty() && outdated.is_empty() && known.cautions.is_empty() {
         return Arc::clone(declared);
     }
     let mut waiting: HashMap<(Gated, &str), Vec<&PendingItem>> = HashMap::new();
@@ -114,7 +114,9 @@ fn as_approved(
         let items = waiting.get(&(Gated::Tool, tool.name.as_str()));
         // A function of the component's own is what the component declares of it.
         let items = items.into_iter().flatten().filter(|_| !tool.is_typed());
-        let now: Vec<_> = items.map(|item| &*item.is).collect();
+        let cautions = known.cautions.get(&tool.name).into_iter().flatten();
+        let cautions = cautions.filter(|_| !tool.is_typed()).map(AsRef::as_ref);
+        let now: Vec<_> = items.map(|item| &*item.is).chain(cautions).collect();
         now.into_iter()
             .all(|now| tool.replace(frozen_tool(&tool.tool, now)))
     });
@@ -221,7 +223,7 @@ fn stub(server: &str, name: &str) -> (String, Value) {
 
 #[cfg(test)]
 mod tests {
-    use dormouse_config::{Fingerprint, OnChange};
+    use dormouse_config::{Fingerprint, NewTools, OnChange};
     use dormouse_launch::{Launch, Stdio};
     use dormouse_upstream::Offered;
     use dormouse_wit::DeclaredItem;
@@ -310,11 +312,46 @@ mod tests {
             let known = store.known(&of).unwrap();
             let pending = known.pending.of_component(&declared);
             assert_eq!(pending.len(), waits, "{mode:?} {description}");
+            // All of it is shown to who approves it: nobody has approved what is declared.
+            let is_shown_whole = |item: &PendingItem| item.was.is_none() && item.before().is_some();
+            assert!(pending.iter().all(is_shown_whole), "{pending:?}");
             let shown = as_approved(&declared, &changes, &known, &pending);
             assert_eq!(shown.prompts.len(), count, "{mode:?} {description}");
             let declares =
                 |prompt: &dormouse_catalog::ListedItem| prompt.object.get().contains("Asks.");
             assert!(shown.prompts.iter().all(declares));
+        }
+    }
+
+    /// Other servers of the launch may take new tools as they come.
+    #[test]
+    fn what_a_component_declares_otherwise_is_new_to_nobody() {
+        let tool = |description: &str| {
+            let tool = json!({
+                "name": "x", "description": description, "inputSchema": { "type": "object" },
+            });
+            ("x".to_owned(), tool)
+        };
+        let declared = made(vec![tool("Reads.")]);
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().join("servers"));
+        let of = Fingerprint::of(&Launch::Stdio(Stdio::default()));
+        let mut changes = ChangePolicy::from(OnChange::Block);
+        changes.new_tools = NewTools::Show;
+        for (seen, description, waits) in [
+            (Some(&declared), "EVIL", 1),
+            (None, "EVIL", 1),
+            (Some(&declared), "Reads.", 0),
+        ] {
+            let (_, tool) = tool(description);
+            let offered = Offered {
+                tools: vec![to_raw_value(&tool).unwrap()],
+                ..Offered::default()
+            };
+            store.learn(&of, offered, &changes, seen).unwrap();
+            let known = store.known(&of).unwrap();
+            let pending = known.pending.of_component(&declared);
+            assert_eq!(pending.len(), waits, "{description}");
         }
     }
 }

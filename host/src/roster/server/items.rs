@@ -155,7 +155,7 @@ impl Server {
     pub(in super::super) fn takes_other_arguments(&self, tool: &str) -> bool {
         let waiting = self.pending().find(Gated::Tool, tool);
         waiting.is_some_and(|item| {
-            let was = item.was.as_ref();
+            let was = item.before();
             self.treatment(item) == Treatment::Frozen
                 && was.is_some_and(|was| takes_other_arguments(was, &item.is))
         })

@@ -32,7 +32,7 @@ impl PendingApprovals {
         let pending = server.pending();
         let count = |is: &dyn Fn(&&PendingItem) -> bool| pending.iter().filter(is).count();
         let is_withheld = |item: &&PendingItem| {
-            item.was.is_some() && server.treatment(item) == Treatment::Withheld
+            item.before().is_some() && server.treatment(item) == Treatment::Withheld
         };
         (!pending.is_empty()).then(|| Self {
             server: server.config().name.clone(),

@@ -288,7 +288,7 @@ pub fn lacks_login(server: &str, provider: &str) -> String {
 
 fn not_shown(server: &Server, pending: &Pending) -> Vec<String> {
     let odd = server.odd().iter().filter(|odd| !odd.shown);
-    let new = pending.iter().filter(|item| item.was.is_none());
+    let new = pending.iter().filter(|item| item.before().is_none());
     let new = new.map(|item| {
         let name = &server.config().name;
         format!(

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Weak};
 
+use dormouse_catalog::Listing;
 use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
 use dormouse_text::visible::{first_names, short_name, visible_line};
@@ -223,8 +224,13 @@ impl Roster {
         let Some(upstream) = found.config().bridge() else {
             return Ok(());
         };
-        // What a component says that its upstream has is what its user has seen.
-        let seen = found.declared();
+        // What a component says that its upstream has is what its user has seen. One that cannot be
+        // read says nothing.
+        let unread = Arc::new(Listing::empty());
+        let has_component = found.config().component().is_some();
+        let seen = found
+            .declared()
+            .or_else(|| has_component.then_some(&unread));
         let learnt = self.store.learn_as(
             &upstream.fingerprint,
             asker,

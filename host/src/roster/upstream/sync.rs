@@ -4,7 +4,7 @@ use dormouse_upstream::{Lost, without_blocking};
 
 use crate::roster::Roster;
 use crate::roster::status::wants_login;
-use crate::store::Asker;
+use crate::store::{Asker, Treatment};
 
 /// Number of items that an upstream turned out to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,13 +78,16 @@ impl Roster {
             .collect()
     }
 
-    /// Reads, one by one, the offers of the servers of which nothing is known.
+    /// Reads, one by one, the offers of the servers of which nothing is known, or something is that is
+    /// taken as it comes and was not.
     pub(in super::super) async fn sync_unknown(&self) {
         for server in self.bridged() {
-            let unknown = self
-                .server(&server)
-                .is_ok_and(|server| server.known().is_none());
-            if unknown && let Err(why) = self.sync(&server).await {
+            let is_wanted = self.server(&server).is_ok_and(|server| {
+                let mut pending = server.pending().iter();
+                server.known().is_none()
+                    || pending.any(|item| server.treatment(item) == Treatment::Current)
+            });
+            if is_wanted && let Err(why) = self.sync(&server).await {
                 tracing::warn!("server `{server}`: {why}");
             }
         }

@@ -26,6 +26,10 @@ pub struct PendingItem {
     pub name: String,
     /// MCP object as its user knows it; none where they have never seen it.
     pub was: Option<Box<RawValue>>,
+    /// MCP object as the component in front of the upstream declares it; none where there is none, or
+    /// its user knows the item. Nobody has approved that of the upstream, so it is no part of what is
+    /// compared with.
+    pub declared: Option<Box<RawValue>>,
     /// Whether they know something else under that name in another folder.
     pub known_elsewhere: bool,
     /// MCP object as it is now.
@@ -50,10 +54,16 @@ impl PendingItem {
         [self.was.as_deref().and_then(told), told(&self.is)]
     }
 
+    /// Returns the MCP object that is shown as long as it waits, where the policy says so.
+    #[must_use]
+    pub fn before(&self) -> Option<&RawValue> {
+        self.was.as_deref().or(self.declared.as_deref())
+    }
+
     /// Returns its treatment by a policy.
     #[must_use]
     pub fn treatment(&self, changes: &ChangePolicy) -> Treatment {
-        let novelty = match &self.was {
+        let novelty = match self.before() {
             Some(_) => Novelty::Changed,
             None if self.known_elsewhere => Novelty::NewHere,
             None => Novelty::New,
@@ -120,9 +130,9 @@ impl Pending {
         Self(items.into_iter().filter(is_selected).collect())
     }
 
-    /// Returns the items that concern a component in front of the upstream: those that it declares,
-    /// which its user knows as it declares them where they have approved nothing else. Everything
-    /// else that is shown of it is its own.
+    /// Returns the items that concern a component in front of the upstream: those that it declares, and
+    /// declares otherwise where their user has approved nothing of that name. Everything else that is
+    /// shown of it is its own.
     #[must_use]
     pub fn of_component(&self, declared: &Listing) -> Self {
         let declared = DeclaredItems::of(declared);
@@ -133,7 +143,7 @@ impl Pending {
                 if item.kind.same(&item.name, known, &item.is) {
                     return None;
                 }
-                item.was = Some(known.to_owned());
+                item.declared = Some(known.to_owned());
             }
             Some(item)
         };

@@ -62,6 +62,7 @@ impl Record {
                             since,
                             name: name.clone(),
                             was,
+                            declared: None,
                             known_elsewhere: is_known_elsewhere,
                             is,
                             of_others,
@@ -121,6 +122,7 @@ impl Record {
             unseen.since.remove(&item.name);
             unseen.told.remove(&item.name);
             unseen.known_elsewhere.remove(&item.name);
+            unseen.declared_otherwise.remove(&item.name);
             unseen.forget_replaced(&item.name, &self.clients);
             if item.kind == Gated::Tool {
                 self.forget_older_cautions(&item.name);

@@ -29,6 +29,9 @@ pub struct KnownUpstream {
     pub listing: Arc<Listing>,
     /// Items that its user has not approved as they are.
     pub pending: Pending,
+    /// Forms of tools of which they have approved none that some kinds of clients are offered: what a
+    /// component declares is to be as careful as each of them.
+    pub cautions: BTreeMap<String, Vec<Box<RawValue>>>,
     /// Items that its user has approved and that have gone since they last approved something, each
     /// with its kind.
     pub gone: Vec<(Gated, String)>,
@@ -159,6 +162,7 @@ impl Record {
             protocol: self.offered.protocol.clone(),
             reactions: self.offered.reactions,
             pending: self.pending(),
+            cautions: self.cautions_of_added(),
             gone: self.gone(),
             resources: self.offered.capabilities.contains_key("resources"),
             subscribes: self.has_subscriptions(),
@@ -167,6 +171,18 @@ impl Record {
             server_info: self.offered.server_info,
             instructions,
         })
+    }
+
+    fn cautions_of_added(&self) -> BTreeMap<String, Vec<Box<RawValue>>> {
+        let unseen = self.unseen.get(&Gated::Tool);
+        let added = unseen.into_iter().flat_map(|unseen| &unseen.added);
+        let cautions = added.map(|name| {
+            let cautions = self.cautions(name).map(ToOwned::to_owned);
+            (name.clone(), cautions.collect::<Vec<_>>())
+        });
+        cautions
+            .filter(|(_, cautions)| !cautions.is_empty())
+            .collect()
     }
 
     /// Remembers of changed items that they can be shown as they were, where they are listed like

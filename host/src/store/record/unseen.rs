@@ -42,6 +42,10 @@ pub(super) struct Unseen {
     /// Items of these whose names the user may know for something else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) known_elsewhere: BTreeSet<String>,
+    /// Items of `added` that a component in front of the upstream has declared otherwise: they count as
+    /// changed, whoever asks.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) declared_otherwise: BTreeSet<String>,
     /// Times since which the offered ones wait, in seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) since: BTreeMap<String, u64>,
@@ -132,7 +136,9 @@ impl Unseen {
             }
             let is_unknown = !seen.contains_key(&name);
             // Another form than is declared is a change to who is shown what is declared.
-            let is_new = is_unknown && as_declared != Some(false);
+            let is_otherwise =
+                as_declared == Some(false) || self.declared_otherwise.contains(&name);
+            let is_new = is_unknown && !is_otherwise;
             let is_known_elsewhere = match known_elsewhere {
                 Some(known) if known.may_know(kind, &name) => !known.has(kind, &name, &object),
                 _ => self.has_forgotten || self.known_elsewhere.contains(&name),
@@ -149,13 +155,14 @@ impl Unseen {
                 None => {
                     let is_taken = rules.declared.is_none() || as_declared == Some(true);
                     let is_known = |known: &KnownElsewhere| known.has(kind, &name, &object);
-                    first && is_taken && known_elsewhere.is_none_or(is_known)
+                    first && known_elsewhere.map_or(is_taken, is_known)
                 }
             };
             if is_seen {
                 // Nobody has to remember what is in the list.
                 seen.remove(&name);
                 self.known_elsewhere.remove(&name);
+                self.declared_otherwise.remove(&name);
                 self.forget_replaced(&name, first_clients);
                 self.accept_others(kind, &name, rules);
                 if !self.waits_for_others.contains_key(&name) {
@@ -180,6 +187,9 @@ impl Unseen {
             if novelty == Novelty::NewHere {
                 self.known_elsewhere.insert(name.clone());
             }
+            if is_unknown && is_otherwise {
+                self.declared_otherwise.insert(name.clone());
+            }
             if is_shown && is_unknown {
                 self.added.insert(name);
             }
@@ -198,6 +208,7 @@ impl Unseen {
         }
         self.since.retain(|name, _| now.contains(name));
         self.known_elsewhere.retain(|name| now.contains(name));
+        self.declared_otherwise.retain(|name| now.contains(name));
         self.told.retain(|name| now.contains(name));
         // Whoever takes something as it comes need not be reminded of what it was.
         seen.retain(|name, _| {

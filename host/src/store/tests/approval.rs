@@ -332,6 +332,7 @@ fn names_that_wait_for_their_user_are_shown_with_what_is_hidden_in_them() {
             kind: Gated::Tool,
             name: name.to_owned(),
             was: None,
+            declared: None,
             known_elsewhere: false,
             is: raw("{}"),
             since: None,

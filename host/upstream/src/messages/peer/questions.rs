@@ -11,6 +11,7 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::unconstrained;
 
 use super::Peer;
 use crate::connections::callers::{Nobody, is_same};
@@ -285,10 +286,14 @@ impl Peer {
         let Some(policy) = &self.policy else {
             return Ok(());
         };
+        // It may have been asked between its calls.
+        let is_its_own = about.is_some() && self.callers.has(listener);
         loop {
             let mut has_waited = false;
-            for (caller, subject) in self.callers.subjects(listener, about.is_some()) {
-                let mut admitting = policy.admit(&subject.method, subject.name.as_deref(), &caller);
+            for (caller, subject) in self.callers.subjects(listener, is_its_own) {
+                let admitting = policy.admit(&subject.method, subject.name.as_deref(), &caller);
+                // Only a real wait is one.
+                let mut admitting = unconstrained(admitting);
                 let admitted = match futures::poll!(&mut admitting) {
                     Poll::Ready(admitted) => admitted,
                     Poll::Pending => {
