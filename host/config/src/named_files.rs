@@ -1,6 +1,7 @@
 //! Files that are named for values of servers.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use dormouse_text::visible::short_name;
@@ -16,10 +17,17 @@ impl NamedFiles {
         self.0.entry(file).or_insert_with(|| takes.to_owned());
     }
 
-    /// Adds so many of other files.
+    /// Adds so many of other files, which another user may have named: none that cannot be looked at, for
+    /// what may be there counts as everything.
     pub(crate) fn add_first(&mut self, others: Self, most: usize) {
+        let is_told = |file: &Path| match file.metadata() {
+            Ok(_) => true,
+            Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        };
         for (file, takes) in others.0.into_iter().take(most) {
-            self.0.entry(file).or_insert(takes);
+            if can_be_at(&file) && is_told(&file) {
+                self.0.entry(file).or_insert(takes);
+            }
         }
     }
 

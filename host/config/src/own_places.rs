@@ -142,10 +142,12 @@ pub fn own_places(
     }
     let whole = folders_of_much_else(host, usual_folder, around);
     for (file, takes) in filled_in.all() {
-        let real = real_path(&absolute(&file));
+        // One look: nothing that is not there is above a folder.
+        let file = absolute(&file);
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
         match whole.iter().any(|folder| folder.starts_with(&real)) {
             // A link may lead to something else later.
-            true => own.looked_at.push(absolute(&file)),
+            true => own.looked_at.push(file),
             false => add(&file, &format!("which {takes} takes values from")),
         }
     }

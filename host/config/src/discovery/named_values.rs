@@ -68,6 +68,7 @@ impl Discovery {
                     inputs: setting.inputs,
                     variables: &variables,
                     folder: place.file.parent().unwrap_or(Path::new("")),
+                    is_of_others: is_unread,
                     files: match is_unread {
                         true => &mut of_others,
                         false => &mut self.named_files,
@@ -117,6 +118,8 @@ struct Naming<'n> {
     variables: &'n ClientVariables,
     /// Folder of the client's file.
     folder: &'n Path,
+    /// Whether others can write that file.
+    is_of_others: bool,
     files: &'n mut NamedFiles,
 }
 
@@ -167,7 +170,10 @@ impl Naming<'_> {
 
     /// Returns what takes values from a file, where no server's name is known.
     fn of_client(&self) -> String {
-        format!("a server of {}", self.client)
+        match self.is_of_others {
+            true => format!("a file of {} that others can write", self.client),
+            false => format!("a server of {}", self.client),
+        }
     }
 
     /// Notes the files of variables that a key names, or one below it: it may have been meant for one, or
@@ -284,6 +290,7 @@ mod tests {
                 inputs: &Inputs::new(),
                 variables: &ClientVariables::default(),
                 folder: Path::new("/a"),
+                is_of_others: false,
                 files: &mut files,
             };
             naming.entry(root, "");

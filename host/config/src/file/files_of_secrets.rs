@@ -106,6 +106,10 @@ impl DocumentReader<'_> {
         files: &mut NamedFiles,
     ) {
         for (key, item) in table.iter() {
+            let is_scalar = |value: &Value| !value.is_array() && !value.is_inline_table();
+            if item.as_value().is_some_and(is_scalar) && !is_meant(key, OF_FILE) {
+                continue;
+            }
             // The names of secrets are their users' choice.
             let meaning = match (above, Meaning::of(key)) {
                 (Meaning::Secrets, _) | (_, Meaning::Secrets) => Meaning::Secrets,

@@ -124,6 +124,7 @@ mod tests {
                     inputs: &crate::Inputs::new(),
                     variables: &Default::default(),
                     folder: std::path::Path::new("/a"),
+                    is_of_others: false,
                     files: &mut Default::default(),
                 };
                 naming.unreadable(text);

@@ -266,7 +266,7 @@ fn those_of_a_clients_file_that_others_can_write_are_kept() {
     for own in ["", "[discovery]\nclients = []\n"] {
         let (configured, _) = home.configured(own);
         assert_eq!(configured.servers.len(), 0, "{own}");
-        let told = "which a server of cursor takes values from";
+        let told = "which a file of cursor that others can write takes values from";
         assert_eq!(home.kept(own, "/of/cursor").as_deref(), Some(told), "{own}");
     }
     // Each of very many would be looked at whenever something is granted.
