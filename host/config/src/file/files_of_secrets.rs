@@ -29,7 +29,7 @@ const OF_FILE: &[&str] = &["file", "path"];
 
 /// What may have files of secrets below a key of a server or a provider.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
+enum KeyMeaning {
     /// All is of secrets there.
     Secrets,
     /// Something else is there, and secrets where these are misplaced.
@@ -40,7 +40,7 @@ enum Meaning {
     Unknown,
 }
 
-impl Meaning {
+impl KeyMeaning {
     fn of(key: &str) -> Self {
         if SERVER.contains(&key) && !OF_SECRETS.contains(&key) && !OF_NAMES.contains(&key) {
             return Self::Other;
@@ -89,7 +89,7 @@ impl DocumentReader<'_> {
             for (name, item) in tables(item).flat_map(TableLike::iter) {
                 let takes = named(what, name);
                 for table in tables(item) {
-                    self.add_below(Meaning::Unknown, table, &takes, &mut files);
+                    self.add_below(KeyMeaning::Unknown, table, &takes, &mut files);
                 }
             }
         }
@@ -100,7 +100,7 @@ impl DocumentReader<'_> {
     /// the parser limits.
     fn add_below(
         &self,
-        above: Meaning,
+        above: KeyMeaning,
         table: &dyn TableLike,
         takes: &str,
         files: &mut NamedFiles,
@@ -111,13 +111,13 @@ impl DocumentReader<'_> {
                 continue;
             }
             // The names of secrets are their users' choice.
-            let meaning = match (above, Meaning::of(key)) {
-                (Meaning::Secrets, _) | (_, Meaning::Secrets) => Meaning::Secrets,
-                (Meaning::Other, Meaning::Unknown) => Meaning::Other,
+            let meaning = match (above, KeyMeaning::of(key)) {
+                (KeyMeaning::Secrets, _) | (_, KeyMeaning::Secrets) => KeyMeaning::Secrets,
+                (KeyMeaning::Other, KeyMeaning::Unknown) => KeyMeaning::Other,
                 (_, meaning) => meaning,
             };
             match item {
-                _ if meaning == Meaning::Names => {}
+                _ if meaning == KeyMeaning::Names => {}
                 Item::Value(value) => self.add_value(meaning, key, value, takes, files),
                 _ => {
                     for table in tables(item) {
@@ -131,7 +131,7 @@ impl DocumentReader<'_> {
     /// Adds the files that are named by the value of a key of this meaning, or below it.
     fn add_value(
         &self,
-        meaning: Meaning,
+        meaning: KeyMeaning,
         key: &str,
         value: &Value,
         takes: &str,
@@ -144,7 +144,7 @@ impl DocumentReader<'_> {
             self.add_value(meaning, key, value, takes, files);
         }
         if let Value::String(text) = value
-            && matches!(meaning, Meaning::Secrets | Meaning::Unknown)
+            && matches!(meaning, KeyMeaning::Secrets | KeyMeaning::Unknown)
             && is_meant(key, OF_FILE)
         {
             let base = self.file.parent().unwrap_or(Path::new(""));

@@ -153,6 +153,7 @@ fn what_is_taken_out_is_neither_declared_nor_named() {
         };
         for rule in ["exclude_tools = ['wipe']", "include_tools = ['good']"] {
             let name = format!("up{}{}", u8::from(is_component), &rule[..2]);
+            all.offers(&name, &[("good", "Good."), ("wipe", "Wipes.")]);
             all.own(&name, &format!("{more}{rule}\n"));
             let [good, wipe] = ["good", "wipe"].map(|tool| format!("{name}__{tool}"));
             let mut host = all.serve(&[]);
