@@ -28,7 +28,7 @@ type SharedThreads = LazyLock<Mutex<ReadingThreads>>;
 
 /// Turns of connections after which a thread looks what others have to do: a turn of one with heads
 /// without end takes some tenths of a second, and the server may have other hosts.
-const TURNS_BETWEEN_EVENTS: u32 = 8;
+const TURNS_BETWEEN_EVENTS: u32 = 32;
 
 /// Most threads for the lookups of names of one server.
 const MAX_LOOKUP_THREADS: usize = 16;
