@@ -60,6 +60,11 @@ pub struct Server {
     tally: Arc<Tally>,
 }
 
+/// Checks whether both are one, or there is neither.
+fn is_same<T>(one: Option<&Arc<T>>, other: Option<&Arc<T>>) -> bool {
+    one.map(Arc::as_ptr) == other.map(Arc::as_ptr)
+}
+
 /// Data that was read for a server: empty, if it is disabled.
 #[derive(Default)]
 pub(super) struct ServerData {
@@ -100,20 +105,17 @@ impl Server {
         };
         let (mut listing, stamp) = read.unzip();
         let declared = listing.clone().filter(|_| config.bridge().is_some());
-        let pending_of_component = match (&known, &declared) {
-            (Some(known), Some(declared)) => {
-                let is_same = |old: &&Arc<Self>| {
-                    let all = old.known.as_ref().zip(old.declared.as_ref());
-                    all.is_some_and(|(of_old, declared_before)| {
-                        Arc::ptr_eq(of_old, known) && Arc::ptr_eq(declared_before, declared)
-                    })
-                };
-                let same = old
-                    .filter(is_same)
-                    .map(|old| old.pending_of_component.clone());
-                same.unwrap_or_else(|| Arc::new(known.pending.of_component(declared)))
+        let unchanged = old.filter(|old| {
+            is_same(old.known.as_ref(), known.as_ref())
+                && is_same(old.declared.as_ref(), declared.as_ref())
+        });
+        let pending_of_component = match unchanged {
+            Some(old) => Arc::clone(&old.pending_of_component),
+            None => {
+                let both = known.as_deref().zip(declared.as_deref());
+                let pending = both.map(|(known, declared)| known.pending.of_component(declared));
+                Arc::new(pending.unwrap_or_default())
             }
-            _ => Arc::default(),
         };
         if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
             listing = match (listing, config.component()) {
@@ -135,18 +137,15 @@ impl Server {
         }
         let listing = listing.map(|listing| hints::overridden(listing, &config.hints));
         let listing = listing.map(|listing| user_interaction::marked(listing, &config));
+        let (mut slot, mut tally) = (Arc::default(), Arc::default());
         if let Some(old) = old {
             let same_content = match (&old.listing, &listing) {
                 (Some(one), Some(other)) => old.stamp == stamp && same(one, other),
                 (None, None) => true,
                 _ => false,
             };
-            let same_known = match (&old.known, &known) {
-                (Some(old), Some(new)) => Arc::ptr_eq(old, new),
-                (None, None) => true,
-                _ => false,
-            };
-            let same_known = same_known && old.failed_start == failed_start;
+            let same_known =
+                is_same(old.known.as_ref(), known.as_ref()) && old.failed_start == failed_start;
             // That of a disabled server is closed at each change, and none is made of it.
             let is_open = !config.enabled || !old.slot.is_closed();
             let same_all = is_open && same_content && same_known;
@@ -156,29 +155,10 @@ impl Server {
             // What an upstream offers makes no difference to the bridge before it.
             let same_code =
                 is_open && old.stamp == stamp && (same_content || config.bridge().is_some());
-            let slot = if config.enabled
-                && same_code
-                && old.problem == problem
-                && old.runs_like(&config)
-            {
-                old.slot.clone()
-            } else {
-                Arc::default()
-            };
-            return Arc::new(Self {
-                config,
-                listing,
-                declared,
-                stamp,
-                looked: Mutex::default(),
-                problem,
-                known,
-                pending_of_component,
-                failed_start,
-                slot,
-                prepared: PreparedTools::default(),
-                tally: old.tally.clone(),
-            });
+            if config.enabled && same_code && old.problem == problem && old.runs_like(&config) {
+                slot = old.slot.clone();
+            }
+            tally = old.tally.clone();
         }
         Arc::new(Self {
             config,
@@ -190,9 +170,9 @@ impl Server {
             known,
             pending_of_component,
             failed_start,
-            slot: Arc::default(),
+            slot,
             prepared: PreparedTools::default(),
-            tally: Arc::default(),
+            tally,
         })
     }
 
