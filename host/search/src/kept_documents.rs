@@ -1,4 +1,4 @@
-//! What was analysed of servers' tools, kept in memory for the next index.
+//! Analysed tools of servers, kept in memory for the next index.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

@@ -99,7 +99,7 @@ pub struct Roster {
     runtime: Runtime,
     hub: Arc<Connector>,
     current: RwLock<Arc<Snapshot>>,
-    /// What all snapshots share.
+    /// Files and memory that all snapshots share.
     snapshot_files: SnapshotFiles,
     /// Configuration that `current` was made from. `current` is changed only by the holder of this
     /// lock.

@@ -39,7 +39,7 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 /// and how long each is, and there has to be room for those of others.
 const MAX_PROJECT_BYTES: usize = 256 << 10;
 
-/// What a user can do where it is not known where folders were.
+/// Hint for a user where it is not known where folders were.
 const DELETE_HINT: &str =
     "hint: delete it, if the folders in your configuration are still those that you mean";
 

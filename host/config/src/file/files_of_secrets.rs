@@ -27,7 +27,7 @@ const OF_OTHERS: &[&[&str]] = &[SERVER, PROVIDER, GRANTS];
 /// Keys that are written for a file's path, or may have been meant for one.
 const OF_FILE: &[&str] = &["file", "path"];
 
-/// What may have files of secrets below a key of a server or a provider.
+/// Meaning of a key below a server or a provider, as far as files of secrets may be named below it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum KeyMeaning {
     /// All is of secrets there.

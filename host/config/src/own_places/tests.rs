@@ -6,6 +6,17 @@ use super::*;
 use crate::file::parse;
 use crate::project::trusted::TestTrust;
 
+/// Returns the paths of a host.
+fn host() -> HostPaths<'static> {
+    let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
+    HostPaths {
+        config,
+        cache,
+        data,
+        token_file: None,
+    }
+}
+
 #[test]
 fn files_of_secrets_are_kept_from_grants() {
     let text = "[servers.t]\ncomponent = \"t.wasm\"\n[servers.t.secrets]\n\
@@ -15,14 +26,7 @@ fn files_of_secrets_are_kept_from_grants() {
     let configured = Configured::new(config, None, &TestTrust::new(Path::new("/e/data")));
     let filled_in = FilledInFiles::default();
     filled_in.note(&configured, None);
-    let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
-    let host = HostPaths {
-        config,
-        cache,
-        data,
-        token_file: None,
-    };
-    let own = own_places(host, None, &filled_in);
+    let own = own_places(host(), None, &filled_in);
     let mut kept = own.places.iter();
     let kept = kept.find(|own| own.path == Path::new("/keys/s"));
     assert_eq!(kept.unwrap().what, "which the server `t` takes values from");
@@ -97,16 +101,7 @@ fn all_that_the_list_was_made_of_is_told() {
     let home = folder.path().canonicalize().unwrap();
     let around = Surroundings::new(home.clone(), [].into(), None);
     let user = around.app_data.join("Code/User");
-    let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
-    let list = || {
-        let host = HostPaths {
-            config,
-            cache,
-            data,
-            token_file: None,
-        };
-        own_places(host, Some(&around), &FilledInFiles::default())
-    };
+    let list = || own_places(host(), Some(&around), &FilledInFiles::default());
     let storage = r#"{"userDataProfiles": [{"location": "a/b", "name": "n"}]}"#;
     for (file, text) in [
         (user.join("profiles/x/mcp.json"), ""),
@@ -129,13 +124,7 @@ fn all_that_the_list_was_made_of_is_told() {
     }
     // Whose the folders of sockets are is asked each time.
     let around = None;
-    let host = HostPaths {
-        config,
-        cache,
-        data,
-        token_file: None,
-    };
-    let own = own_places(host, around, &FilledInFiles::default());
+    let own = own_places(host(), around, &FilledInFiles::default());
     for folder in paths::runtime_dirs_of_system() {
         assert!(own.looked_at.contains(&folder), "{}", folder.display());
     }

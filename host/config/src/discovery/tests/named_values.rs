@@ -86,12 +86,12 @@ const TABLES: [&str; 10] = [
     "[servers.'N']\nheaders = { A = 'x' }\nproject = '/x'\n",
 ];
 
-/// What is wrong, or peculiar, in a home.
+/// Fault or peculiarity of a home.
 #[derive(Debug, Clone)]
 struct Peculiar {
     /// The homes that it is made of.
     homes: Vec<String>,
-    /// What is beside the entries, one after the other, and around each file.
+    /// Texts beside the entries, one after the other, and around each file.
     beside: Vec<Index>,
     around: Vec<Index>,
     /// Tables for the servers, one after the other.

@@ -34,14 +34,7 @@ impl Home {
         let (configured, around) = self.configured(own);
         let filled_in = FilledInFiles::default();
         filled_in.note(&configured, around.project.as_deref());
-        let [config, cache, data] = ["/e/d/x.toml", "/e/cache", "/e/data"].map(Path::new);
-        let host = HostPaths {
-            config,
-            cache,
-            data,
-            token_file: None,
-        };
-        let places = own_places(host, Some(&around), &filled_in).places;
+        let places = own_places(host(), Some(&around), &filled_in).places;
         let mut of_file = places.iter().filter(|own| own.path == Path::new(file));
         of_file.next().map(|own| own.what.clone())
     }
