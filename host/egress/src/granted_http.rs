@@ -1,5 +1,6 @@
 //! HTTP requests of one plugin, as far as its user has granted them.
 
+mod begun_body;
 mod charset;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
@@ -22,6 +23,7 @@ use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, Request, Url};
 
+pub use self::begun_body::BegunBody;
 pub use self::granted_reach::GrantedReach;
 use self::granted_reach::{out_of_reach, reach_by, reach_to};
 use self::masked_response::masked;
@@ -166,7 +168,7 @@ impl GrantedHttp {
         request: PluginHttpRequest<B>,
         granted: GrantedReach,
         may_repeat: impl Fn() -> bool + Send,
-    ) -> Result<Response<MaskedBody<reqwest::Body>>, SendError>
+    ) -> Result<Response<MaskedBody<BegunBody>>, SendError>
     where
         B: Body<Data = Bytes, Error: std::error::Error + Send + Sync> + Send + Unpin + 'static,
     {
@@ -228,10 +230,11 @@ impl GrantedHttp {
         client: &Client,
         request: Request,
         url: &Url,
-    ) -> Result<Response<reqwest::Body>, SendError> {
+    ) -> Result<Response<BegunBody>, SendError> {
         let sent = client.execute(request);
-        let answered = on_plugin_reading_thread(self.room.server(), sent).await;
-        answered.map(Response::from).map_err(|error| {
+        let begun = async { Ok(BegunBody::of(Response::from(sent.await?)).await) };
+        let answered = on_plugin_reading_thread(self.room.server(), begun).await;
+        answered.map_err(|error: reqwest::Error| {
             if let Some(beyond) = OutOfReach::in_causes(&error) {
                 return out_of_reach(beyond.kind, url).into();
             }

@@ -45,7 +45,9 @@ pub use cause::causes;
 pub use client::{client, named_hosts_client};
 pub use error::EgressError;
 pub use forbidden_header::is_forbidden_header;
-pub use granted_http::{GrantedHttp, GrantedReach, HttpRefusal, PluginHttpRequest, SendError};
+pub use granted_http::{
+    BegunBody, GrantedHttp, GrantedReach, HttpRefusal, PluginHttpRequest, SendError,
+};
 pub use host_name::literal;
 pub use own_network::{is_for_internet, is_of_own_network};
 pub use question_turns::QuestionTurns;

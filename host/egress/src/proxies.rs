@@ -6,12 +6,12 @@ use dormouse_policy::bare_host;
 use reqwest::Url;
 
 /// The environment variables that name a proxy.
-const PROXIES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
+const VARIABLES: [&str; 3] = ["http_proxy", "https_proxy", "all_proxy"];
 
 /// Returns the URLs of proxies that the environment names, which may answer in the place of a
 /// server.
 fn proxy_urls() -> impl Iterator<Item = String> {
-    let names = PROXIES.iter();
+    let names = VARIABLES.iter();
     let names = names.flat_map(|name| [(*name).to_owned(), name.to_ascii_uppercase()]);
     names
         .filter_map(std::env::var_os)
@@ -26,8 +26,13 @@ pub(crate) fn has_proxy() -> bool {
     *HAS_PROXY
 }
 
-/// Returns the hosts of the proxies that the environment names.
-pub(crate) fn proxies() -> impl Iterator<Item = String> {
+/// Returns the hosts of the proxies that the environment names, which are looked up once, too.
+pub(crate) fn proxies() -> &'static [String] {
+    static PROXIES: LazyLock<Vec<String>> = LazyLock::new(|| proxy_hosts().collect());
+    &PROXIES
+}
+
+fn proxy_hosts() -> impl Iterator<Item = String> {
     proxy_urls().filter_map(|url| {
         let url = match url.contains("://") {
             true => url,

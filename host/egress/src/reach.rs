@@ -102,8 +102,7 @@ impl Reach {
     /// Whether a URL is within reach, as far as that shows before its name is resolved.
     #[must_use]
     pub fn allows_url(self, url: &Url) -> bool {
-        let hosts: Vec<String> = proxies().collect();
-        self.allows_url_through(url, has_proxy().then_some(&hosts))
+        self.allows_url_through(url, has_proxy().then(proxies))
     }
 
     /// The same, where a proxy may resolve the name: then nobody here sees to which address. The

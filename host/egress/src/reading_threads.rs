@@ -5,6 +5,10 @@
 //! as long as the host likes. So each upstream has a thread of its own for that, and each server with a
 //! plugin, and the system shares the processors between these: one that does this keeps its own calls
 //! waiting, and nobody else's.
+//!
+//! What is asked for and what comes is handed from thread to thread, and each time one of them is woken.
+//! A plugin may ask for many things at once, so its requests are carried out as a whole where they are
+//! read: each wakes that thread once, and is woken once.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,6 +17,7 @@ use std::sync::LazyLock;
 use parking_lot::Mutex;
 use tokio::runtime::{self, Handle, Runtime};
 use tokio_util::context::TokioContext;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Most threads of upstreams, and of plugins. Servers of which a host hears after that share them.
 const MAX_THREADS: usize = 64;
@@ -43,26 +48,27 @@ struct ReadingThreads {
 /// Does something that makes connections to an upstream, or to what it names, so that they are read
 /// on the upstream's thread.
 pub async fn on_upstream_reading_thread<F: Future>(server: &str, work: F) -> F::Output {
-    on_reading_thread(&UPSTREAMS, server, work).await
-}
-
-/// Does something that makes connections for a plugin, so that they are read on its server's thread.
-/// What comes of it may be read anywhere.
-pub(crate) async fn on_plugin_reading_thread<F: Future>(server: &str, work: F) -> F::Output {
-    on_reading_thread(&PLUGINS, server, work).await
-}
-
-async fn on_reading_thread<F: Future>(
-    threads: &'static SharedThreads,
-    server: &str,
-    work: F,
-) -> F::Output {
-    let thread = threads.lock().of(server);
+    let thread = UPSTREAMS.lock().of(server);
     match thread {
         Ok(thread) => TokioContext::new(work, thread).await,
         // Where there can be no more threads, it is done here.
         Err(_) => work.await,
     }
+}
+
+/// Does something that makes connections for a plugin on its server's thread, where they are read, until
+/// it is dropped. What comes of it may be read anywhere.
+pub(crate) async fn on_plugin_reading_thread<F>(server: &str, work: F) -> F::Output
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    let thread = PLUGINS.lock().of(server);
+    let Ok(thread) = thread else {
+        return work.await;
+    };
+    let done = AbortOnDropHandle::new(thread.spawn(work)).await;
+    // The threads end with the process, and nothing else ends what they do.
+    done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 impl ReadingThreads {

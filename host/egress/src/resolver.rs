@@ -129,7 +129,7 @@ impl FilteredResolver {
     /// Creates a resolver that lets these hosts lead anywhere. The hint is for people.
     pub(crate) fn new(reach: Reach, hosts: &[String], hint: &'static str) -> Arc<Self> {
         // A proxy resolves what it is asked for itself.
-        let unfiltered = hosts.iter().cloned().chain(proxies());
+        let unfiltered = hosts.iter().chain(proxies()).cloned();
         Arc::new(Self {
             reach,
             unfiltered: unfiltered.collect(),

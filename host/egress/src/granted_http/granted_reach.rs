@@ -25,17 +25,17 @@ pub(super) fn reach_by<'g>(
     is_proxied: bool,
 ) -> Result<GrantedReach, HttpRefusal> {
     let mut found: Option<GrantedReach> = None;
-    let mut refused = HttpRefusal::NotGranted(wanted(url, false));
+    let mut refused = None;
     for grant in grants.filter(|one| one.allows(method, url)) {
         let is_exact = grant.is_exact();
         if is_proxied && !is_exact {
-            refused = HttpRefusal::Proxy(wanted(url, grant.is_private()));
+            refused = Some(HttpRefusal::Proxy(wanted(url, grant.is_private())));
             continue;
         }
         let reach = match reach_to(grant, url) {
             Ok(reach) => reach,
             Err(kind) => {
-                refused = out_of_reach(kind, url);
+                refused = Some(out_of_reach(kind, url));
                 continue;
             }
         };
@@ -52,7 +52,8 @@ pub(super) fn reach_by<'g>(
             None => GrantedReach { reach, is_exact },
         });
     }
-    found.ok_or(refused)
+    let not_granted = || HttpRefusal::NotGranted(wanted(url, false));
+    found.ok_or_else(|| refused.unwrap_or_else(not_granted))
 }
 
 /// Returns how far requests of a grant to a URL may reach.

@@ -11,10 +11,10 @@ use crate::secrets::{FoundTexts, MaskedBody, ResponseMask};
 ///
 /// # Errors
 /// Its host gets secrets, and none would be found in it.
-pub(super) fn masked(
-    mut response: Response<reqwest::Body>,
+pub(super) fn masked<B>(
+    mut response: Response<B>,
     mask: ResponseMask,
-) -> Result<Response<MaskedBody<reqwest::Body>>, SendError> {
+) -> Result<Response<MaskedBody<B>>, SendError> {
     let unreadable = unreadable(&response);
     let found = match unreadable {
         Some(_) => FoundTexts::Nothing,
@@ -33,7 +33,7 @@ pub(super) fn masked(
 }
 
 /// Returns the reason why secrets would not be found in a response, whatever its character set is.
-fn unreadable(response: &Response<reqwest::Body>) -> Option<SendError> {
+fn unreadable<B>(response: &Response<B>) -> Option<SendError> {
     let headers = response.headers();
     if is_encoded(headers) {
         return Some(SendError::Compressed);
