@@ -22,8 +22,10 @@ use crate::named_files::{can_be_at, named};
 /// with a slip in it, and the file of a client that is left out are in force again once somebody mends or
 /// removes something; until then, the client starts its servers itself.
 ///
-/// Files that servers of projects are filled in from are not among them: their content is trusted with
-/// the project. That of files with secrets is not.
+/// Files that servers of projects are filled in from are not among them, nor those that servers of the
+/// user's take from whichever project is worked in: their content is trusted with the project. That of
+/// files with secrets is not: those of a project that was trusted are among them, also where its files are
+/// others by now, and where another project is worked in.
 #[derive(Debug, Clone, Default)]
 pub struct FilledInFiles(Arc<Noted>);
 
@@ -34,19 +36,28 @@ struct Noted {
 }
 
 impl FilledInFiles {
-    /// Notes all such files of a configuration.
-    pub fn note(&self, configured: &Configured, project: Option<&Path>) {
-        let mut files = BTreeMap::new();
+    /// Notes all such files of a configuration, and files with secrets of projects that were trusted, by
+    /// the folders of these.
+    pub fn note(
+        &self,
+        configured: &Configured,
+        project: Option<&Path>,
+        of_projects: &BTreeMap<PathBuf, PathBuf>,
+    ) {
+        let of_projects = of_projects.iter().map(|(file, project)| {
+            let takes = named("project", &project.to_string_lossy());
+            (file.clone(), takes)
+        });
+        let mut files: BTreeMap<_, _> = of_projects.collect();
         let is_of_project = |file: &Path| project.is_some_and(|project| file.starts_with(project));
         // Nobody is shown the texts of secrets, whoever names their files.
         for (file, takes) in configured.files_of_secrets() {
             files.insert(file.to_owned(), takes.to_owned());
         }
+        // In whichever project it lies: servers take values from it wherever else their user works.
         for (file, takes) in configured.found.named_files.iter() {
-            if !is_of_project(file) {
-                let takes = || takes.to_owned();
-                files.entry(file.to_owned()).or_insert_with(takes);
-            }
+            let takes = || takes.to_owned();
+            files.entry(file.to_owned()).or_insert_with(takes);
         }
         for server in configured.servers.values() {
             let takes = named("server", &server.name);

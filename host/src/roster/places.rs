@@ -1,5 +1,6 @@
 //! Files and folders that a host reads and writes.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use dormouse_policy::OwnPlaces;
 
 use super::ExposureChoice;
 use super::snapshot::{AnalysedTools, SnapshotFiles};
+use crate::store::RecordedFolders;
 
 /// Files and directories that a roster reads and writes.
 #[derive(Debug, Clone)]
@@ -61,7 +63,12 @@ impl Places {
     pub fn note_filled_in(&self, configured: &Configured) {
         let around = self.around.as_ref();
         let project = around.and_then(|around| around.project.as_deref());
-        self.filled_in.note(configured, project);
+        let of_projects = RecordedFolders::new(&self.data).files_of_projects();
+        let of_projects = of_projects.unwrap_or_else(|error| {
+            tracing::error!("files with secrets of other projects are not known: {error:#}");
+            BTreeMap::new()
+        });
+        self.filled_in.note(configured, project, &of_projects);
     }
 
     /// Returns all places of Dormouse's own, which no server is granted.

@@ -73,6 +73,20 @@ impl RecordedFolders {
         Ok((known, all.remove(project).unwrap_or_default()))
     }
 
+    /// Returns the files with secrets that projects were trusted with, each with the folder of one such
+    /// project: files, as far as they are there, for what else is recorded are folders.
+    ///
+    /// # Errors
+    /// There is a record, and it is none that can be read.
+    pub fn files_of_projects(&self) -> anyhow::Result<BTreeMap<PathBuf, PathBuf>> {
+        let all: ProjectPaths = self.read(PROJECTS_FILE)?;
+        let recorded = all.into_iter().flat_map(|(project, paths)| {
+            let paths = paths.into_iter().flat_map(|(path, real)| [path, real]);
+            paths.map(move |path| (path, project.clone()))
+        });
+        Ok(recorded.filter(|(path, _)| path.is_file()).collect())
+    }
+
     /// Records the real paths of folders that were not recorded yet, and returns all that are
     /// recorded then.
     ///

@@ -6,14 +6,14 @@
 mod unreadable;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Component, Path};
 
 use dormouse_text::nearest::is_within_one_edit;
 
 use super::document::{DocumentMember, DocumentValue, Node};
 use super::entries::dialect::EntryDialect;
 use super::filling::client_variables::ClientVariables;
-use super::filling::expansion::{ExpansionForm, ReadForm};
+use super::filling::expansion::{ExpansionForm, ReadForm, TextMeaning};
 use super::filling::filler::{self, Filler};
 use super::filling::value_files::ValueFiles;
 use super::formats::{self, continue_dev};
@@ -199,13 +199,34 @@ impl Naming<'_> {
         }
     }
 
-    /// Notes a file of variables, whose path is made of variables itself.
+    /// Notes a file of variables, whose path is made of variables itself, unless it is one in whatever
+    /// project is worked in: what such a server takes from it is trusted with that project.
     fn env_file(&mut self, written: &str, takes: &str) {
         let home = &self.around.home;
         let filled = self.filled(written);
         let project = self.around.project.as_deref();
         let path = filler::path(&filled, project.unwrap_or(home), home);
-        self.files.add(path, takes);
+        let is_within = project.is_some_and(|project| {
+            let mut inside = path
+                .strip_prefix(project)
+                .into_iter()
+                .flat_map(Path::components);
+            path.starts_with(project) && inside.all(|part| matches!(part, Component::Normal(_)))
+        });
+        if !is_within || !self.follows_project(written, &filled) {
+            self.files.add(path, takes);
+        }
+    }
+
+    /// Whether a path is another one in another project, by what is written and what that comes to.
+    fn follows_project(&self, written: &str, filled: &str) -> bool {
+        let of_project = [TextMeaning::Project, TextMeaning::ProjectName];
+        let mut forms = self.forms(written);
+        let is_relative = !filled.starts_with("~/") && Path::new(filled).is_relative();
+        is_relative
+            || forms.any(
+                |form| matches!(form, ReadForm::Exact { means, .. } if of_project.contains(&means)),
+            )
     }
 
     /// Returns a text with its variables. No dialect has both files of variables, and a form for other
@@ -239,30 +260,39 @@ impl Naming<'_> {
 
     /// Notes the files that are named in a text.
     fn text(&mut self, text: &str, takes: &str) {
-        let mut rest = text;
-        // All forms begin with one of these.
-        while let Some(at) = rest.find(['$', '{']) {
-            rest = rest.get(at..).unwrap_or_default();
-            let mut forms = self.dialect.expansion.forms.iter();
-            let Some((read, after)) = forms.find_map(|form| form.read(rest)) else {
-                rest = rest.get(1..).unwrap_or_default();
-                continue;
-            };
-            rest = after;
-            match read {
+        let mut named = Vec::new();
+        for form in self.forms(text) {
+            match form {
                 ReadForm::File { path } => {
-                    let path = filler::path(path, self.folder, &self.around.home);
-                    self.files.add(path, takes);
+                    named.push(filler::path(path, self.folder, &self.around.home));
                 }
                 ReadForm::Variable { .. } | ReadForm::Bare { .. } => {
-                    let users = self.variables.users_file.clone();
-                    if let Some(users) = users {
-                        self.files.add(users, takes);
-                    }
+                    named.extend(self.variables.users_file.clone());
                 }
                 ReadForm::Exact { .. } | ReadForm::Input { .. } | ReadForm::Own { .. } => {}
             }
         }
+        for file in named {
+            self.files.add(file, takes);
+        }
+    }
+
+    /// Returns the forms in a text.
+    fn forms<'t>(&self, text: &'t str) -> impl Iterator<Item = ReadForm<'t>> + use<'t> {
+        let forms = self.dialect.expansion.forms;
+        let mut rest = text;
+        std::iter::from_fn(move || {
+            // All forms begin with one of these.
+            while let Some(at) = rest.find(['$', '{']) {
+                rest = rest.get(at..).unwrap_or_default();
+                if let Some((read, after)) = forms.iter().find_map(|form| form.read(rest)) {
+                    rest = after;
+                    return Some(read);
+                }
+                rest = rest.get(1..).unwrap_or_default();
+            }
+            None
+        })
     }
 }
 

@@ -25,11 +25,31 @@ fn files_of_secrets_are_kept_from_grants() {
     assert_eq!(problems, []);
     let configured = Configured::new(config, None, &TestTrust::new(Path::new("/e/data")));
     let filled_in = FilledInFiles::default();
-    filled_in.note(&configured, None);
+    filled_in.note(&configured, None, &BTreeMap::new());
     let own = own_places(host(), None, &filled_in);
     let mut kept = own.places.iter();
     let kept = kept.find(|own| own.path == Path::new("/keys/s"));
     assert_eq!(kept.unwrap().what, "which the server `t` takes values from");
+}
+
+#[test]
+fn those_of_projects_that_were_trusted_are_kept_whichever_is_worked_in() {
+    let (config, _) = parse(Path::new("/e/d/x.toml"), "");
+    let configured = Configured::new(config, None, &TestTrust::new(Path::new("/e/data")));
+    let filled_in = FilledInFiles::default();
+    let of_projects = [["/keys/of/p", "/work/p"]].map(|paths| paths.map(PathBuf::from).into());
+    for project in [None, Some("/work/p"), Some("/work/other"), Some("/keys")] {
+        filled_in.note(
+            &configured,
+            project.map(Path::new),
+            &of_projects.clone().into(),
+        );
+        let own = own_places(host(), None, &filled_in);
+        let mut kept = own.places.iter();
+        let kept = kept.find(|own| own.path == Path::new("/keys/of/p"));
+        let told = "which the project `/work/p` takes values from";
+        assert_eq!(kept.unwrap().what, told);
+    }
 }
 
 #[test]
@@ -142,10 +162,10 @@ fn other_files_that_values_are_taken_from_are_another_version() {
         Configured::new(config, None, &TestTrust::new(Path::new("/e/data")))
     };
     let filled_in = FilledInFiles::default();
-    filled_in.note(&configured("/keys/a"), None);
+    filled_in.note(&configured("/keys/a"), None, &BTreeMap::new());
     let first = filled_in.version();
-    filled_in.note(&configured("/keys/a"), None);
+    filled_in.note(&configured("/keys/a"), None, &BTreeMap::new());
     assert_eq!(filled_in.version(), first);
-    filled_in.note(&configured("/keys/b"), None);
+    filled_in.note(&configured("/keys/b"), None, &BTreeMap::new());
     assert_ne!(filled_in.version(), first);
 }

@@ -110,6 +110,36 @@ fn nothing_is_kept_of_what_a_project_is_not_trusted_with() {
     assert_eq!(text, "{}");
 }
 
+/// Whoever works in another project, or in one whose files are others by now, has no plugin that is
+/// granted them.
+#[test]
+fn files_with_secrets_are_those_of_all_projects_that_were_trusted() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let [secret, link, granted, gone] =
+        ["secret", "link", "granted", "gone"].map(|name| root.join(name));
+    std::fs::write(&secret, "secret").unwrap();
+    symlink(&secret, &link).unwrap();
+    std::fs::create_dir(&granted).unwrap();
+    let recorded = RecordedFolders::new(&root.join("data"));
+    assert!(recorded.files_of_projects().unwrap().is_empty());
+    let [one, other] = ["/one", "/other"].map(Path::new);
+    let real = |path: &PathBuf, real: &PathBuf| (path.clone(), real.clone());
+    let of_one = [real(&link, &secret), real(&granted, &granted)];
+    recorded.record_project(one, &of_one.into()).unwrap();
+    let of_other = RealPaths::from([real(&gone, &gone)]);
+    recorded.record_project(other, &of_other).unwrap();
+    let files = recorded.files_of_projects().unwrap();
+    let expected = [&link, &secret].map(|path| (path.clone(), one.to_owned()));
+    assert_eq!(files, expected.into());
+    std::fs::write(&gone, "secret").unwrap();
+    let files = recorded.files_of_projects().unwrap();
+    assert_eq!(files[&gone], other);
+    recorded.forget_project(one).unwrap();
+    let files = recorded.files_of_projects().unwrap();
+    assert_eq!(files.into_keys().collect::<Vec<_>>(), [gone]);
+}
+
 /// There is nothing of it that could be somewhere else by now.
 #[test]
 fn a_project_without_folders_is_trusted_where_the_record_is_damaged() {

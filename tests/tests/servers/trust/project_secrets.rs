@@ -123,7 +123,8 @@ fn of_a_project_that_is_trusted_no_longer_no_paths_are_kept() {
     assert!(!is_recorded());
 }
 
-/// What is in its file no plugin reads, of whichever server.
+/// What is in its file no plugin reads, of whichever server, wherever its user works, and also where a
+/// file of the project has changed, which a plugin may have done that was granted its folder.
 #[test]
 fn no_plugin_is_granted_a_folder_with_a_secret_of_a_project_in_it() {
     let project = Project::trusted(|project| put(&project.join("conf"), "the-projects"));
@@ -134,10 +135,26 @@ fn no_plugin_is_granted_a_folder_with_a_secret_of_a_project_in_it() {
     let folder = project.folder().join("conf");
     let grants = format!("grants.fs = [{{ path = '{}' }}]\n", folder.display());
     project.home.server_with("files", &files, &grants).unwrap();
-    let mut client = project.serve();
     let key = folder.join("key").display().to_string();
-    let read = client.call("files__read_text_file", json!({ "path": key }));
-    let read = read.unwrap().to_string();
-    assert!(!read.contains("the-projects"), "{read}");
-    assert!(read.contains("takes values from"), "{read}");
+    let reading = |client: &mut Client| {
+        let read = client.call("files__read_text_file", json!({ "path": key }));
+        read.unwrap().to_string()
+    };
+    let elsewhere = || Client::start(&mut project.home.command(&["serve"])).unwrap();
+    let mut clients = vec![project.serve(), elsewhere()];
+    let file = project.folder().join("dormouse.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text + "#").unwrap();
+    clients.extend([project.serve(), elsewhere()]);
+    for client in &mut clients {
+        let read = reading(client);
+        assert!(!read.contains("the-projects"), "{read}");
+        assert!(read.contains("takes values from"), "{read}");
+    }
+    // Whose secrets are no matter of trust any more are those of anybody.
+    let mut revoke = project.home.command(&["trust", "--revoke"]);
+    let revoked = revoke.current_dir(project.folder()).output().unwrap();
+    assert!(revoked.status.success(), "{revoked:?}");
+    let read = reading(&mut elsewhere());
+    assert!(read.contains("the-projects"), "{read}");
 }

@@ -33,7 +33,7 @@ impl Home {
     fn kept(&self, own: &str, file: &str) -> Option<String> {
         let (configured, around) = self.configured(own);
         let filled_in = FilledInFiles::default();
-        filled_in.note(&configured, around.project.as_deref());
+        filled_in.note(&configured, around.project.as_deref(), &BTreeMap::new());
         let places = own_places(host(), Some(&around), &filled_in).places;
         let mut of_file = places.iter().filter(|own| own.path == Path::new(file));
         of_file.next().map(|own| own.what.clone())
@@ -203,6 +203,44 @@ fn a_path_for_something_else_is_not_kept() {
     assert_eq!(home.kept(own, of_user.to_str().unwrap()), None);
 }
 
+/// Their server takes them from there wherever its user works; what it takes from whichever project is
+/// worked in is trusted with that project.
+#[test]
+fn those_in_a_project_are_kept_unless_they_are_those_of_whichever_is_worked_in() {
+    let folder = |home: &Home| home.0.path().canonicalize().unwrap();
+    for (written, file) in [
+        ("HOME/project/.env", Some("project/.env")),
+        ("~/project/.env", Some("project/.env")),
+        ("${userHome}/project/.env", Some("project/.env")),
+        ("HOME/project/sub/../.env", Some("project/sub/../.env")),
+        (
+            "${workspaceFolder}/../other/.env",
+            Some("project/../other/.env"),
+        ),
+        ("../project/.env", Some("project/../project/.env")),
+        ("${workspaceFolder}-keys/.env", Some("project-keys/.env")),
+        ("${workspaceFolder}/.env", None),
+        ("~/${workspaceFolderBasename}/.env", None),
+        ("./sub/.env", None),
+        (".env", None),
+    ] {
+        for program in [r#""command": "x""#, r#""command": 5"#] {
+            let home = Home::of(&[("project/.git", "")]);
+            let at = folder(&home);
+            let written = written.replace("HOME", at.to_str().unwrap());
+            let text = with_env_file("mcpServers", program, &written);
+            std::fs::create_dir_all(at.join(".cursor")).unwrap();
+            std::fs::write(at.join(CURSOR), text).unwrap();
+            let (configured, around) = home.configured("");
+            let filled_in = FilledInFiles::default();
+            filled_in.note(&configured, around.project.as_deref(), &BTreeMap::new());
+            let kept: Vec<_> = filled_in.all().into_keys().collect();
+            let expected: Vec<_> = file.iter().map(|file| at.join(file)).collect();
+            assert_eq!(kept, expected, "{written} {program}");
+        }
+    }
+}
+
 #[test]
 fn those_of_clients_that_are_left_out_are_kept() {
     let cursor = with_env_file("mcpServers", r#""command": "x""#, "/of/cursor");
@@ -315,7 +353,7 @@ fn a_path_that_no_file_can_have_is_not_kept() {
         let home = Home::of(&[(CURSOR, &cursor)]);
         let (configured, around) = home.configured("");
         let filled_in = FilledInFiles::default();
-        filled_in.note(&configured, around.project.as_deref());
+        filled_in.note(&configured, around.project.as_deref(), &BTreeMap::new());
         assert!(filled_in.all().is_empty(), "{:?}", filled_in.all());
     }
 }
