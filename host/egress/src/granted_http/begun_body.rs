@@ -59,11 +59,11 @@ impl http_body::Body for BegunBody {
         let first = self.first.as_ref().and_then(|first| first.as_ref().ok());
         let first = first.and_then(Frame::data_ref);
         let bytes = first.map_or(0, Bytes::len) as u64;
-        let upper = hint.upper();
-        hint.set_lower(hint.lower().saturating_add(bytes));
-        if let Some(upper) = upper {
+        // In this order: it may be exact, and is never less than it is at least.
+        if let Some(upper) = hint.upper() {
             hint.set_upper(upper.saturating_add(bytes));
         }
+        hint.set_lower(hint.lower().saturating_add(bytes));
         hint
     }
 }
@@ -129,7 +129,9 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_fails_at_once_is_that_of_a_response() {
         let (sender, pieces) = unbounded_channel();
-        let no_url = reqwest::Client::new().get("nowhere").build();
+        let url = url::Url::parse("http://a.example").unwrap();
+        let client = crate::client(&url, crate::Reach::Configured).unwrap();
+        let no_url = client.get("nowhere").build();
         sender.send(Err(no_url.unwrap_err())).unwrap();
         let response = Response::new(Body::wrap(Pieces(pieces)));
         let body = BegunBody::of(response).await.into_body();

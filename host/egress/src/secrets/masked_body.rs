@@ -125,11 +125,11 @@ impl<B: Body<Data = Bytes> + Unpin> Body for MaskedBody<B> {
     fn size_hint(&self) -> SizeHint {
         let mut hint = self.body.size_hint();
         let kept = self.masker.as_ref().map_or(0, Masker::kept_bytes) as u64;
-        let upper = hint.upper();
-        hint.set_lower(hint.lower().saturating_add(kept));
-        if let Some(upper) = upper {
+        // In this order: it may be exact, and is never less than it is at least.
+        if let Some(upper) = hint.upper() {
             hint.set_upper(upper.saturating_add(kept));
         }
+        hint.set_lower(hint.lower().saturating_add(kept));
         hint
     }
 }

@@ -150,3 +150,21 @@ async fn ends_with_the_first_secret(found: FoundTexts) {
     assert!(matches!(error, MaskedBodyError::Unreadable), "{error:?}");
     assert!(body.frame().await.is_none() && body.is_end_stream());
 }
+
+/// Of a body that is as long as it says, also what is kept back is still to come.
+#[tokio::test]
+async fn a_body_that_says_its_length_is_no_longer_than_that() {
+    let secrets = secrets();
+    bring(&secrets).await;
+    let written = format!("text {}", TEXT.get(..TEXT.len() - 1).unwrap());
+    let mask = ResponseMask::new(&secrets, &url());
+    let whole = http_body_util::Full::<Bytes>::from(written.clone());
+    let mut body = MaskedBody::new(whole, mask, FoundTexts::All);
+    let mut left = written.len() as u64;
+    assert_eq!(body.size_hint().exact(), Some(left));
+    while let Some(frame) = body.frame().await {
+        left -= frame.unwrap().into_data().unwrap().len() as u64;
+        assert_eq!(body.size_hint().exact(), Some(left));
+    }
+    assert_eq!(left, 0);
+}
