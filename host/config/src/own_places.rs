@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_files::paths;
 use dormouse_policy::{HttpSecret, OwnPlace, OwnPlaceList, real_path};
+use dormouse_text::visible::visible_path;
 use parking_lot::RwLock;
 
 use super::{Client, Configured, FillSource, Scope};
@@ -31,24 +32,28 @@ pub struct FilledInFiles(Arc<Noted>);
 
 #[derive(Debug, Default)]
 struct Noted {
-    files: RwLock<BTreeMap<PathBuf, String>>,
+    files: RwLock<AllFiles>,
     version: AtomicU64,
 }
 
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+struct AllFiles {
+    /// Files of the configuration, each with what takes values from it.
+    files: BTreeMap<PathBuf, String>,
+    /// Real paths of files with secrets, each with the folder of a project whose secrets these are.
+    of_projects: BTreeMap<PathBuf, PathBuf>,
+}
+
 impl FilledInFiles {
-    /// Notes all such files of a configuration, and files with secrets of projects that were trusted, by
-    /// the folders of these.
+    /// Notes all such files of a configuration, and the real paths of files with secrets of projects that
+    /// were trusted, by the folders of these. None stands for those that were noted before.
     pub fn note(
         &self,
         configured: &Configured,
         project: Option<&Path>,
-        of_projects: &BTreeMap<PathBuf, PathBuf>,
+        of_projects: Option<&BTreeMap<PathBuf, PathBuf>>,
     ) {
-        let of_projects = of_projects.iter().map(|(file, project)| {
-            let takes = named("project", &project.to_string_lossy());
-            (file.clone(), takes)
-        });
-        let mut files: BTreeMap<_, _> = of_projects.collect();
+        let mut files = BTreeMap::new();
         let is_of_project = |file: &Path| project.is_some_and(|project| file.starts_with(project));
         // Nobody is shown the texts of secrets, whoever names their files.
         for (file, takes) in configured.files_of_secrets() {
@@ -80,8 +85,10 @@ impl FilledInFiles {
         }
         files.retain(|file, _| can_be_at(file));
         let mut noted = self.0.files.write();
-        if *noted != files {
-            *noted = files;
+        let of_projects = of_projects.unwrap_or(&noted.of_projects).clone();
+        let now = AllFiles { files, of_projects };
+        if *noted != now {
+            *noted = now;
             self.0.version.fetch_add(1, Ordering::Release);
         }
     }
@@ -92,7 +99,7 @@ impl FilledInFiles {
         self.0.version.load(Ordering::Acquire)
     }
 
-    fn all(&self) -> BTreeMap<PathBuf, String> {
+    fn all(&self) -> AllFiles {
         self.0.files.read().clone()
     }
 }
@@ -152,7 +159,8 @@ pub fn own_places(
         add(file, "which is Dormouse's configuration");
     }
     let whole = folders_of_much_else(host, usual_folder, around);
-    for (file, takes) in filled_in.all() {
+    let AllFiles { files, of_projects } = filled_in.all();
+    for (file, takes) in files {
         // One look: nothing that is not there is above a folder.
         let file = absolute(&file);
         let real = file.canonicalize().unwrap_or_else(|_| file.clone());
@@ -161,6 +169,15 @@ pub fn own_places(
             true => own.looked_at.push(file),
             false => add(&file, &format!("which {takes} takes values from")),
         }
+    }
+    // They are not looked at: their projects may be on machines that are away.
+    for (file, project) in of_projects {
+        let revoke = "`dormouse trust --revoke` in it, or with its path, ends that";
+        let project = visible_path(&project);
+        add(
+            &file,
+            &format!("which has a secret of the project `{project}`: {revoke}"),
+        );
     }
     // The memory and the environment of this very process.
     #[cfg(target_os = "linux")]

@@ -1,12 +1,11 @@
 //! Files and folders that a host reads and writes.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use dormouse_config::discovery::Surroundings;
 use dormouse_config::{Client, Configured};
-use dormouse_policy::OwnPlaces;
+use dormouse_policy::{OwnPlaces, real_path};
 
 use super::ExposureChoice;
 use super::snapshot::{AnalysedTools, SnapshotFiles};
@@ -63,12 +62,18 @@ impl Places {
     pub fn note_filled_in(&self, configured: &Configured) {
         let around = self.around.as_ref();
         let project = around.and_then(|around| around.project.as_deref());
-        let of_projects = RecordedFolders::new(&self.data).files_of_projects();
-        let of_projects = of_projects.unwrap_or_else(|error| {
-            tracing::error!("files with secrets of other projects are not known: {error:#}");
-            BTreeMap::new()
+        let recorded = RecordedFolders::new(&self.data);
+        if let Some(project) = project.filter(|_| configured.trusts_own_project()) {
+            let files = configured.files_of_project_secrets().map(real_path);
+            if let Err(error) = recorded.record_first_secrets(project, &files.collect()) {
+                tracing::error!("files with secrets of the project are not recorded: {error:#}");
+            }
+        }
+        let of_projects = recorded.files_with_secrets().inspect_err(|error| {
+            tracing::error!("files with secrets of projects are those that were known: {error:#}");
         });
-        self.filled_in.note(configured, project, &of_projects);
+        self.filled_in
+            .note(configured, project, of_projects.ok().as_ref());
     }
 
     /// Returns all places of Dormouse's own, which no server is granted.

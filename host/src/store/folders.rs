@@ -1,5 +1,7 @@
 //! Record of the real paths that the granted folders had when they were granted.
 
+mod project_secrets;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -32,6 +34,9 @@ const OWN_FILE: &str = "folders.json";
 /// File of what projects were granted.
 const PROJECTS_FILE: &str = "project-folders.json";
 
+/// File that whoever writes one of these files holds.
+const LOCK: &str = "folders.lock";
+
 /// Largest file of real paths that is read or written, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
@@ -40,8 +45,8 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 const MAX_PROJECT_BYTES: usize = 256 << 10;
 
 /// Hint for a user where it is not known where folders were.
-const DELETE_HINT: &str =
-    "hint: delete it, if the folders in your configuration are still those that you mean";
+const DELETE_HINT: &str = "hint: delete it, if the folders and files of secrets in your configuration and your \
+                           projects are still those that you mean";
 
 impl RecordedFolders {
     /// Opens the record in Dormouse's data folder, which need not exist yet.
@@ -71,20 +76,6 @@ impl RecordedFolders {
         };
         let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
         Ok((known, all.remove(project).unwrap_or_default()))
-    }
-
-    /// Returns the files with secrets that projects were trusted with, each with the folder of one such
-    /// project: files, as far as they are there, for what else is recorded are folders.
-    ///
-    /// # Errors
-    /// There is a record, and it is none that can be read.
-    pub fn files_of_projects(&self) -> anyhow::Result<BTreeMap<PathBuf, PathBuf>> {
-        let all: ProjectPaths = self.read(PROJECTS_FILE)?;
-        let recorded = all.into_iter().flat_map(|(project, paths)| {
-            let paths = paths.into_iter().flat_map(|(path, real)| [path, real]);
-            paths.map(move |path| (path, project.clone()))
-        });
-        Ok(recorded.filter(|(path, _)| path.is_file()).collect())
     }
 
     /// Records the real paths of folders that were not recorded yet, and returns all that are
@@ -157,27 +148,31 @@ impl RecordedFolders {
     pub fn check_project(project: &Path, paths: &RealPaths) -> anyhow::Result<()> {
         let bytes = serde_json::to_string_pretty(paths)?.len();
         if bytes > MAX_PROJECT_BYTES {
-            anyhow::bail!(
-                "the files of the project `{}` name {} folders and files of secrets, which take {bytes} bytes \
-                 to record, and {MAX_PROJECT_BYTES} are allowed\n\
-                 hint: whoever wrote its files has to name fewer, or name them by shorter paths",
-                visible_path(project),
-                paths.len()
-            );
+            return Err(Self::too_much(project, paths.len(), bytes));
         }
         Ok(())
     }
 
-    /// Forgets what a project was granted, which is trusted no longer.
+    fn too_much(project: &Path, paths: usize, bytes: usize) -> anyhow::Error {
+        anyhow::anyhow!(
+            "the files of the project `{}` name {paths} folders and files of secrets, which take {bytes} bytes \
+             to record, and {MAX_PROJECT_BYTES} are allowed\n\
+             hint: whoever wrote its files has to name fewer, or name them by shorter paths",
+            visible_path(project),
+        )
+    }
+
+    /// Forgets what a project was granted, and where its secrets were, which is trusted no longer.
     ///
     /// # Errors
     /// The record cannot be read or written.
     pub fn forget_project(&self, project: &Path) -> anyhow::Result<()> {
+        self.record_secrets(project, &BTreeSet::new())?;
         let all: ProjectPaths = self.read(PROJECTS_FILE)?;
         if !all.contains_key(project) {
             return Ok(());
         }
-        let _lock = paths::lock(&self.data.join("folders.lock"))?;
+        let _lock = paths::lock(&self.data.join(LOCK))?;
         let mut all: ProjectPaths = self.read(PROJECTS_FILE)?;
         all.remove(project);
         self.write(PROJECTS_FILE, &all)
@@ -188,7 +183,7 @@ impl RecordedFolders {
         project: Option<&Path>,
         change: impl FnOnce(&mut RealPaths),
     ) -> anyhow::Result<()> {
-        let _lock = paths::lock(&self.data.join("folders.lock"))?;
+        let _lock = paths::lock(&self.data.join(LOCK))?;
         match project {
             None => {
                 let mut known = self.read(OWN_FILE)?;
@@ -210,8 +205,8 @@ impl RecordedFolders {
         let shown = visible_path(&file);
         if !ownership::counts(&file, &self.data) && file.try_exists().unwrap_or(true) {
             anyhow::bail!(
-                "`{shown}` can have been written by others, so that nobody knows where the granted \
-                 folders were\n{DELETE_HINT}"
+                "`{shown}` can have been written by others, so that nobody knows where granted \
+                 folders and files of secrets were\n{DELETE_HINT}"
             );
         }
         let bytes = dormouse_files::regular::read_regular_file(&file, MAX_FILE_BYTES)
@@ -221,7 +216,7 @@ impl RecordedFolders {
         };
         serde_json::from_slice(&bytes).with_context(|| {
             format!(
-                "`{shown}` is damaged, so that nobody knows where the granted folders were\n{DELETE_HINT}"
+                "`{shown}` is damaged, so that nobody knows where granted folders and files of secrets were\n{DELETE_HINT}"
             )
         })
     }

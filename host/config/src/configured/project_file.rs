@@ -61,6 +61,12 @@ impl Configured {
         own.iter().chain(of_project)
     }
 
+    /// Returns the files that tables of the project's own file name for secrets, trusted or not.
+    pub fn files_of_project_secrets(&self) -> impl Iterator<Item = &Path> {
+        let [_, of_project] = &self.files_of_secrets;
+        of_project.iter().map(|(file, _)| file)
+    }
+
     /// Reads the text of the project's own file.
     pub(super) fn project_text(
         &mut self,

@@ -31,7 +31,7 @@ const MAX_OF_OTHERS: usize = 1000;
 impl Discovery {
     /// Notes the files that the user's entries name: those in the places of the clients that were
     /// searched, and of all others. Of these only such files are read as may name any, and none of a
-    /// project's.
+    /// project's but where it is the user's client that reads it wherever they work.
     pub(super) fn name_files(
         &mut self,
         searched: &[(Client, Vec<ClientPlace>)],
@@ -39,24 +39,18 @@ impl Discovery {
         library: &mut Library,
     ) {
         for client in Client::all().filter(|client| names_files(*client)) {
-            let mut known = searched.iter();
-            let known = known.find_map(|(of, places)| (*of == client).then_some(places));
-            let mut others = Vec::new();
-            if known.is_none() {
-                others = places::files(client, setting.around);
-                if let Some(entered) = &setting.entered {
-                    entered.folder.claim(&mut others);
-                }
-                others.retain(|place| project_of(&place.scope).is_none());
-                let files = others.iter().map(|place| place.file.clone());
+            // As the client reads them, whichever project claims them for itself.
+            let mut places = places::files(client, setting.around);
+            places.retain(|place| project_of(&place.scope).is_none());
+            if !searched.iter().any(|(of, _)| *of == client) {
+                let files = places.iter().map(|place| place.file.clone());
                 self.unsearched.extend(files);
             }
             let variables = match client {
                 Client::Continue => continue_dev::secrets(setting.around, None, library),
                 _ => ClientVariables::default(),
             };
-            let places = known.unwrap_or(&others).iter();
-            for place in places.filter(|place| project_of(&place.scope).is_none()) {
+            for place in &places {
                 let loaded = library.open(&place.file, place.shape.syntax, None);
                 let mut of_others = NamedFiles::default();
                 let is_unread = matches!(&*loaded, LoadedFile::Bad { text, .. } if text.is_empty());
@@ -206,6 +200,11 @@ impl Naming<'_> {
         let filled = self.filled(written);
         let project = self.around.project.as_deref();
         let path = filler::path(&filled, project.unwrap_or(home), home);
+        let is_relative = !filled.starts_with("~/") && Path::new(&filled).is_relative();
+        if is_relative {
+            // So it is read where no project is worked in.
+            self.files.add(filler::path(&filled, home, home), takes);
+        }
         let is_within = project.is_some_and(|project| {
             let mut inside = path
                 .strip_prefix(project)
@@ -213,20 +212,15 @@ impl Naming<'_> {
                 .flat_map(Path::components);
             path.starts_with(project) && inside.all(|part| matches!(part, Component::Normal(_)))
         });
-        if !is_within || !self.follows_project(written, &filled) {
+        let of_project = |form: ReadForm<'_>| match form {
+            ReadForm::Exact { means, .. } => means == TextMeaning::Project,
+            _ => false,
+        };
+        // Two projects may have one name.
+        let follows_project = is_relative || self.forms(written).any(of_project);
+        if !is_within || !follows_project {
             self.files.add(path, takes);
         }
-    }
-
-    /// Whether a path is another one in another project, by what is written and what that comes to.
-    fn follows_project(&self, written: &str, filled: &str) -> bool {
-        let of_project = [TextMeaning::Project, TextMeaning::ProjectName];
-        let mut forms = self.forms(written);
-        let is_relative = !filled.starts_with("~/") && Path::new(filled).is_relative();
-        is_relative
-            || forms.any(
-                |form| matches!(form, ReadForm::Exact { means, .. } if of_project.contains(&means)),
-            )
     }
 
     /// Returns a text with its variables. No dialect has both files of variables, and a form for other

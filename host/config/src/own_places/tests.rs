@@ -25,7 +25,7 @@ fn files_of_secrets_are_kept_from_grants() {
     assert_eq!(problems, []);
     let configured = Configured::new(config, None, &TestTrust::new(Path::new("/e/data")));
     let filled_in = FilledInFiles::default();
-    filled_in.note(&configured, None, &BTreeMap::new());
+    filled_in.note(&configured, None, None);
     let own = own_places(host(), None, &filled_in);
     let mut kept = own.places.iter();
     let kept = kept.find(|own| own.path == Path::new("/keys/s"));
@@ -37,19 +37,27 @@ fn those_of_projects_that_were_trusted_are_kept_whichever_is_worked_in() {
     let (config, _) = parse(Path::new("/e/d/x.toml"), "");
     let configured = Configured::new(config, None, &TestTrust::new(Path::new("/e/data")));
     let filled_in = FilledInFiles::default();
-    let of_projects = [["/keys/of/p", "/work/p"]].map(|paths| paths.map(PathBuf::from).into());
-    for project in [None, Some("/work/p"), Some("/work/other"), Some("/keys")] {
-        filled_in.note(
-            &configured,
-            project.map(Path::new),
-            &of_projects.clone().into(),
-        );
+    let of_projects = BTreeMap::from([["/keys/of/p", "/work/p"].map(PathBuf::from).into()]);
+    let known = Some(&of_projects);
+    for (project, of_projects) in [
+        (None, known),
+        (Some("/work/p"), known),
+        (Some("/work/other"), known),
+        (Some("/keys"), known),
+        // They cannot be read at the moment.
+        (None, None),
+    ] {
+        filled_in.note(&configured, project.map(Path::new), of_projects);
         let own = own_places(host(), None, &filled_in);
         let mut kept = own.places.iter();
         let kept = kept.find(|own| own.path == Path::new("/keys/of/p"));
-        let told = "which the project `/work/p` takes values from";
-        assert_eq!(kept.unwrap().what, told);
+        let told = &kept.unwrap().what;
+        let expected = "which has a secret of the project `/work/p`: ";
+        assert!(told.starts_with(expected), "{told}");
     }
+    filled_in.note(&configured, None, Some(&BTreeMap::new()));
+    let own = own_places(host(), None, &filled_in).places;
+    assert!(!own.iter().any(|own| own.path.starts_with("/keys")));
 }
 
 #[test]
@@ -162,10 +170,10 @@ fn other_files_that_values_are_taken_from_are_another_version() {
         Configured::new(config, None, &TestTrust::new(Path::new("/e/data")))
     };
     let filled_in = FilledInFiles::default();
-    filled_in.note(&configured("/keys/a"), None, &BTreeMap::new());
+    filled_in.note(&configured("/keys/a"), None, None);
     let first = filled_in.version();
-    filled_in.note(&configured("/keys/a"), None, &BTreeMap::new());
+    filled_in.note(&configured("/keys/a"), None, None);
     assert_eq!(filled_in.version(), first);
-    filled_in.note(&configured("/keys/b"), None, &BTreeMap::new());
+    filled_in.note(&configured("/keys/b"), None, None);
     assert_ne!(filled_in.version(), first);
 }

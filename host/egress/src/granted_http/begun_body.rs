@@ -9,8 +9,12 @@ use http::Response;
 use http_body::{Body as _, Frame, SizeHint};
 use reqwest::Body;
 
-/// A body whose first piece was read before, where it has come with the head. To read it on another
-/// thread is to wake the one of its connection, and most bodies have one piece only.
+/// Longest body whose first piece is read before its plugin wants it, in bytes: until then, nobody counts
+/// it.
+const MAX_BEGUN_BYTES: u64 = 64 << 10;
+
+/// A body whose first piece was read before, where it is short and has come with the head. To read it on
+/// another thread is to wake the one of its connection, and most bodies have one piece only.
 pub struct BegunBody {
     first: Option<reqwest::Result<Frame<Bytes>>>,
     /// None as soon as it has ended.
@@ -18,9 +22,14 @@ pub struct BegunBody {
 }
 
 impl BegunBody {
-    /// Reads the first piece of a response's body, if it is there already.
+    /// Reads the first piece of a response's body, if that is short by what it says, and is there already.
     pub(super) async fn of(response: Response<Body>) -> Response<Self> {
         let (parts, mut rest) = response.into_parts();
+        let upper = rest.size_hint().upper();
+        if upper.is_none_or(|bytes| bytes > MAX_BEGUN_BYTES) {
+            let (first, rest) = (None, Some(rest));
+            return Response::from_parts(parts, Self { first, rest });
+        }
         let read = poll_fn(|cx| Poll::Ready(Pin::new(&mut rest).poll_frame(cx))).await;
         let has_ended = matches!(read, Poll::Ready(None)) || rest.is_end_stream();
         let first = match read {
@@ -75,8 +84,11 @@ mod tests {
 
     use super::*;
 
-    /// A body of pieces that come when they come.
-    struct Pieces(UnboundedReceiver<reqwest::Result<&'static str>>);
+    /// A body of pieces that come when they come, which says that it is no longer than so much.
+    struct Pieces(
+        UnboundedReceiver<reqwest::Result<&'static str>>,
+        Option<u64>,
+    );
 
     impl http_body::Body for Pieces {
         type Data = Bytes;
@@ -89,18 +101,32 @@ mod tests {
             let piece = self.0.poll_recv(cx);
             piece.map_ok(|text| Frame::data(Bytes::from_static(text.as_bytes())))
         }
+
+        fn size_hint(&self) -> SizeHint {
+            let mut hint = SizeHint::new();
+            if let Some(upper) = self.1 {
+                hint.set_upper(upper);
+            }
+            hint
+        }
     }
 
     #[tokio::test]
     async fn what_has_come_with_the_head_is_read_before_the_rest() {
-        for first in [None, Some("one ")] {
+        let short = Some(MAX_BEGUN_BYTES);
+        for (first, upper, is_begun) in [
+            (None, short, false),
+            (Some("one "), short, true),
+            (Some("one "), short.map(|bytes| bytes + 1), false),
+            (Some("one "), None, false),
+        ] {
             let (sender, pieces) = unbounded_channel();
             if let Some(first) = first {
                 sender.send(Ok(first)).unwrap();
             }
-            let response = Response::new(Body::wrap(Pieces(pieces)));
+            let response = Response::new(Body::wrap(Pieces(pieces, upper)));
             let body = BegunBody::of(response).await.into_body();
-            assert_eq!(body.size_hint().lower(), first.map_or(0, str::len) as u64);
+            assert_eq!(body.first.is_some(), is_begun);
             assert!(!body.is_end_stream());
             sender.send(Ok("two ")).unwrap();
             sender.send(Ok("three")).unwrap();
@@ -133,7 +159,7 @@ mod tests {
         let client = crate::client(&url, crate::Reach::Configured).unwrap();
         let no_url = client.get("nowhere").build();
         sender.send(Err(no_url.unwrap_err())).unwrap();
-        let response = Response::new(Body::wrap(Pieces(pieces)));
+        let response = Response::new(Body::wrap(Pieces(pieces, Some(1))));
         let body = BegunBody::of(response).await.into_body();
         assert!(body.collect().await.is_err());
     }

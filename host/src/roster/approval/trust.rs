@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use dormouse_config::ProjectReview;
+use dormouse_policy::real_path;
 use dormouse_upstream::without_blocking;
 use serde_json::{Value, json};
 
@@ -53,6 +54,11 @@ impl Roster {
         // Folders and files of secrets are where they were shown to be, wherever links lead by now.
         let recorded = RecordedFolders::new(&self.places.data);
         recorded.record_project(&shown.folder, &shown.real_paths)?;
+        let secrets = configured.files_of_project_secrets().map(|file| {
+            let real = shown.real_paths.get(file).cloned();
+            real.unwrap_or_else(|| real_path(file))
+        });
+        recorded.record_secrets(&shown.folder, &secrets.collect())?;
         // To the hash of what was shown, whatever the files say by now.
         self.trust.grant(&shown.folder, &shown.content)?;
         self.reload()

@@ -115,29 +115,31 @@ fn nothing_is_kept_of_what_a_project_is_not_trusted_with() {
 #[test]
 fn files_with_secrets_are_those_of_all_projects_that_were_trusted() {
     let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    let [secret, link, granted, gone] =
-        ["secret", "link", "granted", "gone"].map(|name| root.join(name));
-    std::fs::write(&secret, "secret").unwrap();
-    symlink(&secret, &link).unwrap();
-    std::fs::create_dir(&granted).unwrap();
-    let recorded = RecordedFolders::new(&root.join("data"));
-    assert!(recorded.files_of_projects().unwrap().is_empty());
+    let recorded = RecordedFolders::new(folder.path());
     let [one, other] = ["/one", "/other"].map(Path::new);
-    let real = |path: &PathBuf, real: &PathBuf| (path.clone(), real.clone());
-    let of_one = [real(&link, &secret), real(&granted, &granted)];
-    recorded.record_project(one, &of_one.into()).unwrap();
-    let of_other = RealPaths::from([real(&gone, &gone)]);
-    recorded.record_project(other, &of_other).unwrap();
-    let files = recorded.files_of_projects().unwrap();
-    let expected = [&link, &secret].map(|path| (path.clone(), one.to_owned()));
-    assert_eq!(files, expected.into());
-    std::fs::write(&gone, "secret").unwrap();
-    let files = recorded.files_of_projects().unwrap();
-    assert_eq!(files[&gone], other);
+    let files = |names: &[&str]| names.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
+    let all = || recorded.files_with_secrets().unwrap().into_iter();
+    let names = || all().map(|(file, _)| file).collect::<BTreeSet<_>>();
+    assert_eq!(names(), files(&[]));
+    // Nothing is written for a project without any.
+    recorded.record_secrets(one, &files(&[])).unwrap();
+    assert!(!folder.path().join("project-secrets.json").exists());
+    recorded.record_secrets(one, &files(&["/a", "/b"])).unwrap();
+    recorded.record_secrets(other, &files(&["/c"])).unwrap();
+    assert_eq!(names(), files(&["/a", "/b", "/c"]));
+    assert_eq!(all().next().unwrap().1, one);
+    // With what its user was shown last, and not with what its paths lead to since.
+    recorded.record_secrets(one, &files(&["/b"])).unwrap();
+    recorded.record_first_secrets(one, &files(&["/d"])).unwrap();
+    assert_eq!(names(), files(&["/b", "/c"]));
     recorded.forget_project(one).unwrap();
-    let files = recorded.files_of_projects().unwrap();
-    assert_eq!(files.into_keys().collect::<Vec<_>>(), [gone]);
+    assert_eq!(names(), files(&["/c"]));
+    recorded.record_first_secrets(one, &files(&["/d"])).unwrap();
+    assert_eq!(names(), files(&["/c", "/d"]));
+    let many = (0..1000).map(|n| PathBuf::from(format!("/{}{n}", "\u{1}".repeat(100))));
+    let error = recorded.record_secrets(one, &many.collect()).unwrap_err();
+    assert!(error.to_string().contains("hint: "), "{error}");
+    assert_eq!(names(), files(&["/c", "/d"]));
 }
 
 /// There is nothing of it that could be somewhere else by now.

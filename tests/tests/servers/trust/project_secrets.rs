@@ -39,9 +39,11 @@ impl Project {
 
     /// Removes the record of where its files were shown.
     fn forget_where(&self) {
-        let data = self.home.path().join("cache/data/dormouse");
-        let record = data.join("project-folders.json");
-        fs::remove_file(record).unwrap();
+        fs::remove_file(self.data().join("project-folders.json")).unwrap();
+    }
+
+    fn data(&self) -> std::path::PathBuf {
+        self.home.path().join("cache/data/dormouse")
     }
 
     fn folder(&self) -> std::path::PathBuf {
@@ -111,16 +113,16 @@ fn a_file_of_a_secret_that_becomes_a_link_is_not_sent() {
 #[test]
 fn of_a_project_that_is_trusted_no_longer_no_paths_are_kept() {
     let project = Project::trusted(|project| put(&project.join("conf"), "the-projects"));
-    let record = project
-        .home
-        .path()
-        .join("cache/data/dormouse/project-folders.json");
-    let is_recorded = || fs::read_to_string(&record).unwrap().contains("conf/key");
-    assert!(is_recorded());
+    let records = ["project-folders.json", "project-secrets.json"];
+    let is_recorded = || {
+        let texts = records.map(|name| fs::read_to_string(project.data().join(name)).unwrap());
+        texts.map(|text| text.contains("conf/key"))
+    };
+    assert_eq!(is_recorded(), [true, true]);
     let mut revoke = project.home.command(&["trust", "--revoke"]);
     let revoked = revoke.current_dir(project.folder()).output().unwrap();
     assert!(revoked.status.success(), "{revoked:?}");
-    assert!(!is_recorded());
+    assert_eq!(is_recorded(), [false, false]);
 }
 
 /// What is in its file no plugin reads, of whichever server, wherever its user works, and also where a
@@ -141,6 +143,8 @@ fn no_plugin_is_granted_a_folder_with_a_secret_of_a_project_in_it() {
         read.unwrap().to_string()
     };
     let elsewhere = || Client::start(&mut project.home.command(&["serve"])).unwrap();
+    // What an older version has trusted is recorded by the first host that works in it.
+    fs::remove_file(project.data().join("project-secrets.json")).unwrap();
     let mut clients = vec![project.serve(), elsewhere()];
     let file = project.folder().join("dormouse.toml");
     let text = fs::read_to_string(&file).unwrap();
@@ -149,7 +153,8 @@ fn no_plugin_is_granted_a_folder_with_a_secret_of_a_project_in_it() {
     for client in &mut clients {
         let read = reading(client);
         assert!(!read.contains("the-projects"), "{read}");
-        assert!(read.contains("takes values from"), "{read}");
+        let whys = ["takes values from", "has a secret of the project"];
+        assert!(whys.iter().any(|why| read.contains(why)), "{read}");
     }
     // Whose secrets are no matter of trust any more are those of anybody.
     let mut revoke = project.home.command(&["trust", "--revoke"]);

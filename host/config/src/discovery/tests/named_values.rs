@@ -214,7 +214,7 @@ fn holds(peculiar: &Peculiar) -> Result<(), TestCaseError> {
     }
     let configured = Configured::new(read(), Some(&around), &trust);
     let filled_in = FilledInFiles::default();
-    filled_in.note(&configured, Some(&project), &BTreeMap::new());
+    filled_in.note(&configured, Some(&project), None);
     let host = HostPaths {
         config: Path::new("/d/dormouse.toml"),
         cache: Path::new("/cache"),

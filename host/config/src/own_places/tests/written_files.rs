@@ -33,7 +33,7 @@ impl Home {
     fn kept(&self, own: &str, file: &str) -> Option<String> {
         let (configured, around) = self.configured(own);
         let filled_in = FilledInFiles::default();
-        filled_in.note(&configured, around.project.as_deref(), &BTreeMap::new());
+        filled_in.note(&configured, around.project.as_deref(), None);
         let places = own_places(host(), Some(&around), &filled_in).places;
         let mut of_file = places.iter().filter(|own| own.path == Path::new(file));
         of_file.next().map(|own| own.what.clone())
@@ -217,12 +217,13 @@ fn those_in_a_project_are_kept_unless_they_are_those_of_whichever_is_worked_in()
             "${workspaceFolder}/../other/.env",
             Some("project/../other/.env"),
         ),
-        ("../project/.env", Some("project/../project/.env")),
+        ("~/${workspaceFolderBasename}/.env", Some("project/.env")),
         ("${workspaceFolder}-keys/.env", Some("project-keys/.env")),
         ("${workspaceFolder}/.env", None),
-        ("~/${workspaceFolderBasename}/.env", None),
-        ("./sub/.env", None),
-        (".env", None),
+        ("${workspaceFolder}/./sub/.env", None),
+        // Where no project is worked in, it is one of the home.
+        ("./sub/.env", Some("sub/.env")),
+        (".env", Some(".env")),
     ] {
         for program in [r#""command": "x""#, r#""command": 5"#] {
             let home = Home::of(&[("project/.git", "")]);
@@ -233,11 +234,29 @@ fn those_in_a_project_are_kept_unless_they_are_those_of_whichever_is_worked_in()
             std::fs::write(at.join(CURSOR), text).unwrap();
             let (configured, around) = home.configured("");
             let filled_in = FilledInFiles::default();
-            filled_in.note(&configured, around.project.as_deref(), &BTreeMap::new());
-            let kept: Vec<_> = filled_in.all().into_keys().collect();
+            filled_in.note(&configured, around.project.as_deref(), None);
+            let kept: Vec<_> = filled_in.all().files.into_keys().collect();
             let expected: Vec<_> = file.iter().map(|file| at.join(file)).collect();
             assert_eq!(kept, expected, "{written} {program}");
         }
+    }
+}
+
+/// The user's client reads it wherever they work, and the project where it lies is one of many.
+#[cfg(unix)]
+#[test]
+fn those_of_a_clients_file_that_lies_in_the_project_are_kept() {
+    let cursor = with_env_file("mcpServers", r#""command": "x""#, "/of/cursor");
+    let home = Home::of(&[
+        ("project/.git", ""),
+        ("project/mcp.json", &cursor),
+        (CURSOR, ""),
+    ]);
+    let link = home.0.path().join(CURSOR);
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("../project/mcp.json", link).unwrap();
+    for own in ["", "[discovery]\nclients = []\n"] {
+        assert!(home.kept(own, "/of/cursor").is_some(), "{own}");
     }
 }
 
@@ -353,8 +372,8 @@ fn a_path_that_no_file_can_have_is_not_kept() {
         let home = Home::of(&[(CURSOR, &cursor)]);
         let (configured, around) = home.configured("");
         let filled_in = FilledInFiles::default();
-        filled_in.note(&configured, around.project.as_deref(), &BTreeMap::new());
-        assert!(filled_in.all().is_empty(), "{:?}", filled_in.all());
+        filled_in.note(&configured, around.project.as_deref(), None);
+        assert_eq!(filled_in.all(), AllFiles::default());
     }
 }
 
