@@ -24,6 +24,8 @@ pub mod recording_host;
 pub mod retrieval;
 pub mod sdk;
 mod sdk_process;
+#[cfg(unix)]
+pub mod telltale_links;
 pub mod upstream;
 pub mod wait;
 pub mod web;

@@ -1,7 +1,7 @@
 //! The MCP clients whose configuration is understood.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use dormouse_text::nearest::nearest;
@@ -98,6 +98,17 @@ pub enum Scope {
     Local(PathBuf),
     /// Written in a project's folder, and so perhaps by anybody.
     Project(PathBuf),
+}
+
+impl Scope {
+    /// Returns the project in whose folder the files of the scope are, where they are in one.
+    #[must_use]
+    pub fn project(&self) -> Option<&Path> {
+        match self {
+            Self::Project(folder) => Some(folder),
+            Self::Managed | Self::User | Self::Local(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use crate::project::project_content::{ProjectHashes, ProjectText, may_be_recorde
 use crate::project::trusted::TrustedFolders;
 use crate::{
     Adapter, Client, Config, ConfigProblem, DiscoveryConfig, NamedFiles, Need, Origin, Overlay,
-    RefusedServer, Scope, ServerConfig,
+    RefusedServer, Scope, ServerConfig, WatchedFile,
 };
 
 /// Servers from everywhere that their user trusts.
@@ -83,7 +83,7 @@ pub struct Configured {
     projects: BTreeMap<PathBuf, ProjectHashes>,
     /// Projects that are trusted with just these hashes.
     trusted: BTreeSet<PathBuf>,
-    /// Projects that are trusted with some hashes, these or others.
+    /// Projects that were trusted with some hashes, these or others, or none that are known now.
     once_trusted: BTreeSet<PathBuf>,
     /// Projects of which the files are trusted as well that servers of the user's are made of.
     wholly_trusted: BTreeSet<PathBuf>,
@@ -210,6 +210,7 @@ impl Configured {
             tracing::error!("{error:#}");
             BTreeMap::new()
         });
+        self.once_trusted = folders.keys().cloned().collect();
         // What is a link there is followed for those who have been asked of it before.
         let may_follow = |folder: &Path| reviewed == Some(folder) || folders.contains_key(folder);
         let text = self.project_text(around, &may_follow);
@@ -245,7 +246,6 @@ impl Configured {
             let Some(record) = folders.get(folder) else {
                 continue;
             };
-            self.once_trusted.insert(folder.clone());
             if hashes.is_recorded(record) {
                 self.trusted.insert(folder.clone());
             }
@@ -361,10 +361,17 @@ impl Configured {
     }
 
     /// Returns the files that servers were looked for in, whether they exist or not.
-    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+    pub fn files(&self) -> impl Iterator<Item = WatchedFile> {
         let own = self.project_file.iter();
-        let searched = self.found.sources.iter().map(|source| &source.file);
-        own.chain(searched).chain(&self.found.unsearched)
+        let own = own.map(|file| (file, self.project_folder()));
+        let sources = self.found.sources.iter();
+        let searched = sources.map(|source| (&source.file, source.scope.project()));
+        let unsearched = self.found.unsearched.iter().map(|file| (file, None));
+        let files = own.chain(searched).chain(unsearched);
+        files.map(|(file, project)| {
+            let untrusted = project.filter(|project| !self.once_trusted.contains(*project));
+            WatchedFile::new(file.clone(), untrusted.map(Path::to_owned))
+        })
     }
 
     /// Whether the present content of the files of the project that was looked in is trusted.

@@ -19,6 +19,7 @@ mod project;
 mod reading;
 mod servers;
 pub mod variables;
+mod watched_file;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -54,6 +55,7 @@ pub use servers::limits::LimitSettings;
 pub use servers::on_change::{ChangePolicy, NewTools, OnChange};
 pub use servers::overlay::Overlay;
 pub use servers::refused::RefusedServer;
+pub use watched_file::WatchedFile;
 
 /// Content of one configuration file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -213,10 +215,7 @@ impl ServerConfig {
     /// own.
     #[must_use]
     pub fn project(&self) -> Option<&Path> {
-        match &self.origin.scope {
-            Scope::Project(folder) => Some(folder),
-            Scope::Managed | Scope::User | Scope::Local(_) => None,
-        }
+        self.origin.scope.project()
     }
 
     /// Makes a server of which nothing else is configured.

@@ -5,6 +5,7 @@
 
 mod access;
 pub mod attributes;
+pub mod links;
 pub mod open_files;
 pub mod own_program;
 #[cfg(unix)]
@@ -14,3 +15,5 @@ pub mod paths;
 pub mod process_limits;
 pub mod regular;
 pub mod replace;
+#[cfg(unix)]
+mod walk;

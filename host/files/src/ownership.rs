@@ -8,8 +8,6 @@ mod private_group;
 #[cfg(unix)]
 mod socket;
 #[cfg(unix)]
-mod walk;
-#[cfg(unix)]
 mod way;
 
 use std::collections::BTreeSet;

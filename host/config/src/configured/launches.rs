@@ -25,11 +25,7 @@ pub(super) fn launches(server: &ServerConfig, project: Option<&Path>) -> Vec<Fin
         return Vec::new();
     };
     let mut all = vec![Fingerprint::of(launch)];
-    let folder = match &server.origin.scope {
-        Scope::Project(folder) => Some(folder.as_path()),
-        Scope::Managed | Scope::User | Scope::Local(_) => None,
-    };
-    let elsewhere = without_folder(launch, &[folder, project]);
+    let elsewhere = without_folder(launch, &[server.project(), project]);
     all.extend(elsewhere.map(|launch| Fingerprint::of(&launch)));
     all
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use dormouse_files::ownership;
 use dormouse_launch::Launch;
 use dormouse_policy::HttpSecret;
 use dormouse_text::visible::visible_line;
@@ -75,13 +76,14 @@ impl Configured {
     ) -> Option<String> {
         let project = around.project.as_ref()?;
         let path = project.join(PROJECT);
-        if around.is_configuration(&path) {
+        let is_out = !may_follow(project) && leads_out(project, &path);
+        if !is_out && around.is_configuration(&path) {
             return None;
         }
         self.project_file = Some(path.clone());
-        if !may_follow(project) && leads_out(project, &path) {
+        if is_out {
             let path = path.to_string_lossy();
-            tracing::warn!("the file {} {LEADS_OUT}", visible_line(&path));
+            ownership::warn_once(format!("the file {} {LEADS_OUT}", visible_line(&path)));
             return None;
         }
         match file::read_of_project(&path) {

@@ -4,6 +4,8 @@ mod denials;
 mod denied_targets;
 mod folders;
 mod random_configurations;
+#[cfg(unix)]
+mod untrusted_links;
 mod unusable_entries;
 mod users_hints;
 mod users_launches;

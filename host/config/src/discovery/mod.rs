@@ -45,6 +45,7 @@ pub use surroundings::{Surroundings, project_of};
 pub use unusable_entry::UnusableEntry;
 
 use self::library::Library;
+use self::places::ClientPlace;
 use self::project_folder::ProjectFolder;
 use self::search::{ClientSearch, DiscoverySetting};
 use super::{
@@ -53,6 +54,7 @@ use super::{
 };
 use crate::discovery::filling::fill_policy::EnteredProject;
 pub(crate) use crate::discovery::rules::unread::UnreadRules;
+use crate::project::project_path::leads_out;
 
 /// Result of the search of the clients' files.
 #[derive(Debug, Clone, Default)]
@@ -296,9 +298,14 @@ pub fn discover(
         for (client, places) in &mut places {
             let of_project =
                 places.extract_if(.., |place| search::project_of(&place.scope).is_some());
-            let files = of_project.map(|place| place.file);
-            let files = files.filter(|file| file.exists());
-            left_out.extend(files.map(|file| (*client, file)));
+            let is_there = |place: &ClientPlace| {
+                let project = search::project_of(&place.scope);
+                // A link is there, wherever it leads.
+                project.is_some_and(|project| leads_out(project, &place.file))
+                    || place.file.exists()
+            };
+            let places = of_project.filter(is_there);
+            left_out.extend(places.map(|place| (*client, place.file)));
         }
     }
     let projects = places.iter().flat_map(|(_, places)| places);

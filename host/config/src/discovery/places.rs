@@ -78,7 +78,7 @@ pub(super) const VARIABLES: [&str; 8] = [
 ];
 
 /// The files and folders in a project's folder that make it one.
-pub(super) const PROJECT_MARKS: [&str; 17] = [
+pub(crate) const PROJECT_MARKS: [&str; 17] = [
     ".mcp.json",
     ".copilot/mcp-config.json",
     ".github/mcp-config.json",

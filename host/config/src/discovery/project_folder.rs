@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use dormouse_files::links;
+
 use super::Surroundings;
 use super::places::ClientPlace;
 use crate::Scope;
@@ -27,13 +29,10 @@ impl ProjectFolder {
     }
 
     /// Whether a file is the project's: by the path that names it, which a project can make
-    /// a link, or by the one that it leads to.
+    /// a link, or because that leads into the folder, wherever a link there leads on.
     pub(super) fn has(&self, file: &Path) -> bool {
-        let is_within = |file: &Path| {
-            let real = self.real.as_deref();
-            file.starts_with(&self.path) || real.is_some_and(|real| file.starts_with(real))
-        };
-        is_within(file) || file.canonicalize().is_ok_and(|real| is_within(&real))
+        let real = self.real.as_deref();
+        file.starts_with(&self.path) || real.is_some_and(|real| links::leads_into(file, real))
     }
 
     /// Makes the places of a user's files that are in the folder places of the project's: whoever

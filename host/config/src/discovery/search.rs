@@ -320,8 +320,5 @@ impl<'a> ClientSearch<'a> {
 
 /// Returns the project in whose folder a file is, where it is in one.
 pub(super) fn project_of(scope: &Scope) -> Option<&Path> {
-    match scope {
-        Scope::Project(folder) => Some(folder.as_path()),
-        Scope::Managed | Scope::User | Scope::Local(_) => None,
-    }
+    scope.project()
 }

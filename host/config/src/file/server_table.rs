@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use toml_edit::Item;
 
 use crate::problem::within;
-use crate::reading::reader::DocumentReader;
+use crate::reading::reader::{DocumentReader, VariableHandling};
 use crate::servers::upstream::{UpstreamEntry, UpstreamTable};
 use crate::{Adapter, NewTools, OnChange, Origin, Overlay, ServerConfig};
 
@@ -100,7 +100,11 @@ impl DocumentReader<'_> {
                 "from" => overlay.from = self.clients(item, &here),
                 "project" => {
                     let folder = self.path(item, &here);
-                    overlay.project = folder.map(|folder| folder.canonicalize().unwrap_or(folder));
+                    overlay.project = folder.map(|folder| match self.variables {
+                        // Nothing is looked at that a project names which nobody trusts.
+                        VariableHandling::Kept => folder,
+                        VariableHandling::FilledIn(_) => folder.canonicalize().unwrap_or(folder),
+                    });
                 }
                 _ => {
                     if !self.upstream_key(&mut upstream, key, item, &here) {

@@ -5,17 +5,21 @@ use std::path::Path;
 
 use cap_primitives::ambient_authority;
 use cap_primitives::fs::{FollowSymlinks, open_ambient_dir, stat};
+use dormouse_files::links;
 
 /// Problem of a file that leads out of a project that nobody trusts, as what follows "the file".
 pub(crate) const LEADS_OUT: &str = "is a link out of the project's folder, which is followed \
     when `dormouse trust` has been used there";
 
-/// Whether a file of a project leads out of the project's folder by links. Nothing outside of the
-/// folder is looked at: it may be on another machine, which would be connected to.
+/// Whether a path leads out of a project's folder by links in it. Nothing outside of the folder is
+/// looked at: it may be on another machine, which would be connected to, or on one that gives no
+/// answer. So whoever looks at a path in a project that nobody has ever trusted asks this before; and of
+/// a path elsewhere that leads into the folder it is not asked where it goes on.
 #[must_use]
 pub(crate) fn leads_out(project: &Path, file: &Path) -> bool {
     let Ok(within) = file.strip_prefix(project) else {
-        return true;
+        let real = project.canonicalize();
+        return real.is_ok_and(|real| links::leads_into(file, &real));
     };
     // Of a folder that cannot be opened, no file can.
     let Ok(folder) = open_ambient_dir(project, ambient_authority()) else {
@@ -171,7 +175,9 @@ mod tests {
         ] {
             assert_eq!(leads_out(&project, &project.join(file)), is_out, "{file}");
         }
-        assert!(leads_out(&project, &folder.path().join("outside")));
+        assert!(!leads_out(&project, &folder.path().join("outside")));
+        symlink(&project, folder.path().join("users")).unwrap();
+        assert!(leads_out(&project, &folder.path().join("users/sub/file")));
         // What is a mark is not followed.
         for (mark, is_mark) in [
             ("sub/file", true),

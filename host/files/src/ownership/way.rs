@@ -5,10 +5,10 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use super::walk::Walk;
 use super::{check_owner, private_group, refused};
 use crate::attributes;
 use crate::owner::is_own;
+use crate::walk::Walk;
 
 const STICKY: u32 = 0o1000;
 

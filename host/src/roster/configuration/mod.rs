@@ -7,10 +7,10 @@ mod switch;
 pub(super) mod watch;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dormouse_config::discovery::SourceState;
-use dormouse_config::{Config, Configured};
+use dormouse_config::{Config, Configured, WatchedFile};
 
 use super::{Places, Roster};
 use crate::store::Trust;
@@ -31,7 +31,7 @@ impl Roster {
 
     /// Does the same as [`reload`](Self::reload) once these [files](Self::files) are no longer
     /// being written.
-    fn reload_settled(&self, files: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
+    fn reload_settled(&self, files: &BTreeSet<WatchedFile>) -> anyhow::Result<()> {
         loop {
             let before = *self.reloads.lock();
             let (own, configured) = settled::read_settled(files, || self.read_configuration());
@@ -115,27 +115,17 @@ impl Roster {
 
     /// Returns the files whose changes change the roster: the configuration, the clients' files,
     /// the components, the records of upstreams and the trusted projects.
-    fn files(&self) -> BTreeSet<PathBuf> {
-        let mut files = BTreeSet::from([self.places.config.clone(), self.trust.file().to_owned()]);
-        files.extend(self.config().files().cloned());
+    fn files(&self) -> BTreeSet<WatchedFile> {
+        let mut users = vec![self.places.config.clone(), self.trust.file().to_owned()];
         let snapshot = self.snapshot();
         for server in snapshot.servers().values() {
             let config = server.config();
-            files.extend(config.component().map(Path::to_owned));
-            let upstream = config.bridge();
-            files.extend(
-                upstream
-                    .into_iter()
-                    .flat_map(|of| self.store.files(&of.fingerprint)),
-            );
+            users.extend(config.component().map(Path::to_owned));
+            let upstream = config.bridge().into_iter();
+            users.extend(upstream.flat_map(|of| self.store.files(&of.fingerprint)));
         }
-        // And what they are links to.
-        let targets: Vec<_> = files
-            .iter()
-            .filter_map(|file| file.canonicalize().ok())
-            .collect();
-        files.extend(targets);
-        files
+        let users = users.into_iter().map(|file| WatchedFile::new(file, None));
+        self.config().files().chain(users).collect()
     }
 }
 

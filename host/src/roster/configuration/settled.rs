@@ -4,10 +4,10 @@
 //! servers or their restrictions are missing.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
+
+use dormouse_config::WatchedFile;
 
 /// Time for which a file has to be unchanged before it counts as written.
 pub(super) const QUIET: Duration = Duration::from_millis(75);
@@ -24,9 +24,9 @@ const MAX_WAIT: Duration = Duration::from_secs(3);
 struct WriteStamps(Vec<Option<(SystemTime, u64)>>);
 
 impl WriteStamps {
-    fn of(files: &BTreeSet<PathBuf>) -> Self {
-        let stamp = |file: &PathBuf| {
-            let metadata = fs::metadata(file).ok()?;
+    fn of(files: &BTreeSet<WatchedFile>) -> Self {
+        let stamp = |file: &WatchedFile| {
+            let metadata = file.metadata()?;
             Some((metadata.modified().ok()?, metadata.len()))
         };
         Self(files.iter().map(stamp).collect())
@@ -45,7 +45,7 @@ impl WriteStamps {
 
 /// Reads these files by a function while they are not written to: it is called again if they have
 /// changed meanwhile. Blocks for up to [`MAX_WAIT`], beside the reading.
-pub(super) fn read_settled<T>(files: &BTreeSet<PathBuf>, read: impl Fn() -> T) -> T {
+pub(super) fn read_settled<T>(files: &BTreeSet<WatchedFile>, read: impl Fn() -> T) -> T {
     let start = Instant::now();
     loop {
         let before = WriteStamps::of(files);
@@ -63,10 +63,17 @@ pub(super) fn read_settled<T>(files: &BTreeSet<PathBuf>, read: impl Fn() -> T) -
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{File, write};
+    use std::fs::{self, File, write};
     use std::io::Write as _;
+    use std::path::{Path, PathBuf};
 
     use super::*;
+
+    fn watched<const N: usize>(files: [&Path; N]) -> BTreeSet<WatchedFile> {
+        files
+            .map(|file| WatchedFile::new(file.to_owned(), None))
+            .into()
+    }
 
     /// A file that was emptied is waited for, also if that happened while it is read.
     #[test]
@@ -74,7 +81,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         write(&path, "old").unwrap();
-        let files = BTreeSet::from([path.clone(), folder.path().join("none")]);
+        let files = watched([&path, &folder.path().join("none")]);
         let half = |path: &PathBuf| {
             let mut file = File::create(path).unwrap();
             file.write_all(b"ne").unwrap();
@@ -107,7 +114,7 @@ mod tests {
     fn a_file_that_is_written_without_a_pause_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let files = BTreeSet::from([path.clone()]);
+        let files = watched([&path]);
         let reads = std::cell::Cell::new(0_u32);
         write(&path, "").unwrap();
         let old = SystemTime::now() - Duration::from_secs(60);
@@ -130,6 +137,6 @@ mod tests {
         let file = File::create(&path).unwrap();
         file.set_modified(SystemTime::now() + Duration::from_secs(600))
             .unwrap();
-        assert!(WriteStamps::of(&BTreeSet::from([path])).are_quiet());
+        assert!(WriteStamps::of(&watched([&path])).are_quiet());
     }
 }

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use dormouse_config::WatchedFile;
 use dormouse_text::visible::visible_path;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::settled::QUIET;
@@ -24,7 +26,23 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 /// else.
 const START_DELAY: Duration = Duration::from_millis(100);
 
-/// Watched files, and a notification of changes.
+/// Files that are watched, and the paths by which they are.
+#[derive(PartialEq)]
+struct WatchedFiles {
+    files: BTreeSet<WatchedFile>,
+    paths: BTreeSet<PathBuf>,
+}
+
+impl WatchedFiles {
+    /// Looks at the files of a roster. A file system may take any time for that.
+    fn of(roster: &Roster) -> Self {
+        let files = roster.files();
+        let paths = files.iter().flat_map(WatchedFile::paths).collect();
+        Self { files, paths }
+    }
+}
+
+/// Watched paths, and a notification of changes.
 #[derive(Default)]
 struct Bell {
     files: Mutex<BTreeSet<PathBuf>>,
@@ -84,18 +102,22 @@ pub(in super::super) async fn run(roster: Weak<Roster>) {
             return;
         };
         // Watched first and read then, or what happens between is lost.
-        let files = alive.files();
-        *bell.files.lock() = files.clone();
-        let followed = follow(&watched, &files).await;
+        let looked = spawn_blocking(move || (WatchedFiles::of(&alive), alive)).await;
+        // It fails only if that has panicked, and has been logged then.
+        let Ok((files, alive)) = looked else {
+            return;
+        };
+        *bell.files.lock() = files.paths.clone();
+        let followed = follow(&watched, &files.paths).await;
         // Reads files, and writes the index.
-        let read = tokio::task::spawn_blocking(move || {
-            let outcome = alive.reload_settled(&files);
+        let read = spawn_blocking(move || {
+            let outcome = alive.reload_settled(&files.files);
             alive.save();
-            (outcome, alive, files)
+            let are_others = WatchedFiles::of(&alive) != files;
+            (outcome, are_others, alive)
         })
         .await;
-        // It fails only if that has panicked, and has been logged then.
-        let Ok((outcome, alive, files)) = read else {
+        let Ok((outcome, are_others, alive)) = read else {
             return;
         };
         let error = outcome.err().map(|error| format!("{error:#}"));
@@ -106,7 +128,7 @@ pub(in super::super) async fn run(roster: Weak<Roster>) {
             tracing::error!("your own configuration counts as it last could be read: {error}");
         }
         complaint = error;
-        if alive.files() != files {
+        if are_others {
             continue;
         }
         drop(alive);
@@ -130,7 +152,7 @@ pub(in super::super) async fn run(roster: Weak<Roster>) {
 /// yet.
 async fn follow(watched: &Arc<Mutex<ConfigurationWatch>>, files: &BTreeSet<PathBuf>) -> bool {
     let (watched, files) = (Arc::clone(watched), files.clone());
-    let following = tokio::task::spawn_blocking(move || {
+    let following = spawn_blocking(move || {
         // Only one waits for the watcher at a time.
         let mut watched = watched.try_lock()?;
         watched.follow(&files);

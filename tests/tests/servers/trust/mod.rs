@@ -10,6 +10,8 @@ mod taken_names;
 mod untrusted;
 #[cfg(target_os = "linux")]
 pub(crate) mod untrusted_files;
+#[cfg(unix)]
+mod untrusted_links;
 mod users_hints;
 
 use std::net::TcpListener;

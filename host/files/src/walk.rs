@@ -7,14 +7,14 @@ use std::path::{Component, Path, PathBuf};
 const MAX_LINKS: usize = 40;
 
 /// Name that is to be followed next.
-pub(super) struct WalkStep {
-    pub(super) name: OsString,
+pub(crate) struct WalkStep {
+    pub(crate) name: OsString,
     /// Whether what it leads to is Dormouse's own, where nobody else may write.
-    pub(super) is_own: bool,
+    pub(crate) is_own: bool,
 }
 
 /// Walk along a path, with facts of each folder that it has passed.
-pub(super) struct Walk<F> {
+pub(crate) struct Walk<F> {
     /// Names that are still to be followed. The next one is the last.
     steps: Vec<WalkStep>,
     passed: Vec<(PathBuf, F)>,
@@ -23,7 +23,7 @@ pub(super) struct Walk<F> {
 
 impl<F> Walk<F> {
     /// Begins a walk along an absolute path, of which all from so many components on is Dormouse's own.
-    pub(super) fn along(path: &Path, own_from: usize) -> Self {
+    pub(crate) fn along(path: &Path, own_from: usize) -> Self {
         let steps = path.components().enumerate();
         let steps = steps.map(|(index, component)| WalkStep {
             name: component.as_os_str().to_owned(),
@@ -39,7 +39,7 @@ impl<F> Walk<F> {
     }
 
     /// Returns the next path on the way, and whether it is Dormouse's own; none at the end.
-    pub(super) fn next(&mut self) -> Option<(PathBuf, bool)> {
+    pub(crate) fn next(&mut self) -> Option<(PathBuf, bool)> {
         while let Some(WalkStep { name, is_own }) = self.steps.pop() {
             match name.to_str() {
                 // A link leads there.
@@ -62,7 +62,7 @@ impl<F> Walk<F> {
     }
 
     /// Goes on where a link leads. Returns false where there are too many of them.
-    pub(super) fn follow(&mut self, target: &Path, is_own: bool) -> bool {
+    pub(crate) fn follow(&mut self, target: &Path, is_own: bool) -> bool {
         self.links += 1;
         // The folders that lead to where it leads are the user's, or the system's.
         let target = target.components().rev().map(Component::as_os_str);
@@ -75,12 +75,12 @@ impl<F> Walk<F> {
     }
 
     /// Goes on inside of a folder.
-    pub(super) fn pass(&mut self, folder: PathBuf, facts: F) {
+    pub(crate) fn pass(&mut self, folder: PathBuf, facts: F) {
         self.passed.push((folder, facts));
     }
 
     /// Returns the folders that lead to the current path, the outermost first.
-    pub(super) fn passed(&self) -> &[(PathBuf, F)] {
+    pub(crate) fn passed(&self) -> &[(PathBuf, F)] {
         &self.passed
     }
 }

@@ -1,0 +1,131 @@
+//! Links of a project that nobody has ever trusted.
+
+use dormouse_tests::telltale_links::TelltaleLinks;
+
+use super::*;
+use crate::discovery::places::PROJECT_MARKS;
+
+/// Settings of a project, beside what makes it one.
+const SETTINGS: &str = ".claude/settings.json";
+
+/// A home, a project in it, and links beside both.
+struct Links {
+    home: tempfile::TempDir,
+    links: TelltaleLinks,
+}
+
+impl Links {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(home.path().join("project/.git")).unwrap();
+        std::fs::create_dir(home.path().join("outside")).unwrap();
+        let links = TelltaleLinks::new(&home.path().join("outside")).unwrap();
+        Self { home, links }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    fn around(&self) -> Surroundings {
+        let (home, project) = (self.home.path().to_owned(), self.path("project"));
+        Surroundings::new(home, [].into(), Some(&project))
+            .with_configuration(&self.path("own.toml"))
+    }
+
+    /// Makes the servers, and looks at each file that a host watches as it does. Returns the paths that
+    /// are watched.
+    fn watched(&self, around: &Surroundings) -> BTreeSet<PathBuf> {
+        let trust = TestTrust::new(&self.path("data"));
+        let all = Configured::new(Config::default(), Some(around), &trust);
+        let mut paths = BTreeSet::new();
+        for file in all.files() {
+            let _ = file.metadata();
+            paths.extend(file.paths());
+        }
+        paths
+    }
+
+    fn is_followed(&self) -> bool {
+        !self.links.followed().unwrap().is_empty()
+    }
+}
+
+/// Not even a look at what such a link leads to is taken: it may be on a machine that does not answer.
+#[test]
+fn no_look_at_a_file_of_an_untrusted_project_leads_out_of_it() {
+    for mark in PROJECT_MARKS.into_iter().chain([SETTINGS]) {
+        let mark = Path::new(mark);
+        for linked in mark.ancestors().filter(|path| *path != Path::new("")) {
+            let mut all = Links::new();
+            let link = match mark.strip_prefix(linked) {
+                Ok(rest) if rest != Path::new("") => all.links.to_folder("link", rest, "{}"),
+                _ => all.links.to_file("link", "{}"),
+            };
+            let at = all.path("project").join(linked);
+            std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(link.unwrap(), &at).unwrap();
+            let watched = all.watched(&all.around());
+            assert!(!all.is_followed(), "{linked:?} of {mark:?}");
+            // A folder of files of any name is not listed where it is a link, whoever is trusted.
+            if mark.ends_with("mcpServers") {
+                continue;
+            }
+            // The link may become something else.
+            assert!(watched.contains(&at), "{linked:?} of {mark:?}: {watched:?}");
+            let outside = all.path("outside").canonicalize().unwrap();
+            let is_outside = |path: &PathBuf| path.starts_with(&outside);
+            assert!(!watched.iter().any(is_outside), "{mark:?}: {watched:?}");
+            // Whoever has trusted the project is asked what has changed.
+            let project = all.path("project");
+            let trust = TestTrust::new(&all.path("data"));
+            trust.grant(&project, "other content").unwrap();
+            let watched = all.watched(&all.around());
+            assert!(all.is_followed(), "{linked:?} of {mark:?}");
+            assert!(watched.iter().any(is_outside), "{mark:?}: {watched:?}");
+        }
+    }
+}
+
+/// A user's own link, or variable, may lead into the project, and one of the project's on from there.
+#[test]
+fn no_look_at_a_users_file_leads_through_an_untrusted_project() {
+    for variable in [None, Some("CODEX_HOME")] {
+        for is_left_out in [false, true] {
+            let mut all = Links::new();
+            let file = Path::new("config.toml");
+            let link = all
+                .links
+                .to_folder("link", file, "[mcp_servers.a]\ncommand = \"b\"\n");
+            let of_project = all.path("project/codex");
+            std::os::unix::fs::symlink(link.unwrap(), &of_project).unwrap();
+            let mut around = all.around();
+            match variable {
+                Some(variable) => {
+                    let folder = of_project.to_str().unwrap().to_owned();
+                    around.env.insert(variable.to_owned(), folder);
+                }
+                None => std::os::unix::fs::symlink(&of_project, all.path(".codex")).unwrap(),
+            }
+            if is_left_out {
+                around = around.of_users_servers();
+            }
+            all.watched(&around);
+            assert!(!all.is_followed(), "{variable:?} {is_left_out}");
+        }
+    }
+}
+
+#[test]
+fn no_folder_that_an_untrusted_project_names_is_looked_at() {
+    let mut all = Links::new();
+    let link = all.links.to_file("link", "").unwrap();
+    let text = ["project", "component", "cwd", "env_file"]
+        .map(|key| format!("[servers.{key}]\ncommand = [\"x\"]\n{key} = {link:?}\n"));
+    let grant = format!(
+        "[servers.fs]\ncomponent = \"x.wasm\"\n[[servers.fs.grants.fs]]\npath = {link:?}\n"
+    );
+    std::fs::write(all.path("project/dormouse.toml"), text.concat() + &grant).unwrap();
+    all.watched(&all.around());
+    assert!(!all.is_followed());
+}

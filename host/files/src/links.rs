@@ -1,0 +1,85 @@
+//! Links on the way to a file.
+
+use std::path::Path;
+
+#[cfg(unix)]
+use crate::walk::Walk;
+
+/// Whether the way to a path leads into a folder, by the names in it or by links. `folder` is a path
+/// without links. Nothing in the folder is looked at, so that no link in it is followed.
+#[cfg(unix)]
+#[must_use]
+pub fn leads_into(path: &Path, folder: &Path) -> bool {
+    let Ok(path) = std::path::absolute(path) else {
+        return false;
+    };
+    let mut walk: Walk<()> = Walk::along(&path, usize::MAX);
+    while let Some((path, _)) = walk.next() {
+        if path.starts_with(folder) {
+            return true;
+        }
+        match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => {
+                let target = path.read_link();
+                if !target.is_ok_and(|target| walk.follow(&target, false)) {
+                    return false;
+                }
+            }
+            Ok(_) => walk.pass(path, ()),
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Whether a path leads into a folder, by the names in it or by where its links lead in the end.
+/// `folder` is a path without links.
+#[cfg(not(unix))]
+#[must_use]
+pub fn leads_into(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder)
+        || path
+            .canonicalize()
+            .is_ok_and(|real| real.starts_with(folder))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_way_leads_into_a_folder_by_each_link_on_it() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("project/sub")).unwrap();
+        fs::create_dir_all(root.join("home")).unwrap();
+        let link = |at: &str, target: &str| symlink(target, root.join(at)).unwrap();
+        link("home/link", "../project");
+        link("home/two", "link/sub");
+        link("home/file", "../project/out");
+        link("home/elsewhere", "..");
+        link("home/loop", "loop");
+        // It goes on elsewhere, wherever that is.
+        link("project/out", "/net/nowhere.invalid/file");
+        for (path, expected) in [
+            ("project", true),
+            ("project/sub/missing", true),
+            ("project/../home", true),
+            ("home/link", true),
+            ("home/link/missing", true),
+            ("home/two", true),
+            ("home/file", true),
+            ("home/elsewhere/project", true),
+            ("home/missing/../../project", false),
+            ("home/elsewhere", false),
+            ("home/loop", false),
+            ("projects", false),
+        ] {
+            let found = leads_into(&root.join(path), &root.join("project"));
+            assert_eq!(found, expected, "{path}");
+        }
+    }
+}
