@@ -43,7 +43,7 @@ pub(super) enum ConfirmationSubject {
 }
 
 /// Outcome of a form, once it is closed.
-type FormOutcome = Result<(), Unconfirmed>;
+pub(super) type FormOutcome = Result<(), Unconfirmed>;
 
 /// Questions that users are being asked, and those that they have refused.
 #[derive(Default)]
@@ -117,6 +117,18 @@ impl Questions {
         }))
     }
 
+    /// Returns the open form about a subject, if there is one.
+    ///
+    /// # Errors
+    /// The user has refused it.
+    fn open(&self, asked: &ConfirmationSubject) -> Result<Option<OpenForm>, Unconfirmed> {
+        let state = self.0.lock();
+        match state.refused.contains(asked) {
+            true => Err(Unconfirmed::AskedBefore),
+            false => Ok(state.open.get(asked).cloned()),
+        }
+    }
+
     /// Lets no other call wait for a form, if it is still the open one.
     fn pass_over(&self, asked: &ConfirmationSubject, message: &Arc<str>) {
         let mut state = self.0.lock();
@@ -183,26 +195,52 @@ impl Roster {
     ) -> Result<AgreedForm<'_>, Unconfirmed> {
         can_ask(caller, &message)?;
         loop {
-            let mut form = match self.questions.turn(&asked, &message)? {
+            let form = match self.questions.turn(&asked, &message)? {
                 FormTurn::Own(form) => return form.answered(confirm(caller, message, what).await),
                 FormTurn::Other(form) => form,
             };
-            let answered = form.outcome.wait_for(Option::is_some);
-            let outcome = match tokio::time::timeout(MAX_WAIT_FOR_OTHER, answered).await {
-                Ok(Ok(outcome)) => *outcome,
-                // Where whoever had it open is gone, nobody has heard an answer.
-                Ok(Err(_)) | Err(_) => None,
-            };
-            if outcome.is_none() {
-                self.questions.pass_over(&asked, &form.message);
-            }
-            match outcome {
+            let is_the_same = *form.message == *message;
+            match self.outcome_of(&asked, form).await {
                 None => {}
                 Some(Err(why)) => return Err(why),
-                Some(Ok(())) if *form.message == *message => return Ok(AgreedForm::WithAnother),
+                Some(Ok(())) if is_the_same => return Ok(AgreedForm::WithAnother),
                 Some(Ok(())) => return Err(Unconfirmed::Changed),
             }
         }
+    }
+
+    /// Returns what is decided about a subject before a question on it is worked out: that it is not
+    /// asked, or the outcome of the form that is open, whatever that shows. None where the caller is
+    /// to ask.
+    pub(super) async fn decided_before(
+        &self,
+        asked: &ConfirmationSubject,
+        caller: &Arc<dyn Listener>,
+    ) -> Option<FormOutcome> {
+        let open = can_ask(caller, "").and_then(|()| self.questions.open(asked));
+        match open {
+            Err(why) => Some(Err(why)),
+            Ok(form) => self.outcome_of(asked, form?).await,
+        }
+    }
+
+    /// Waits for the outcome of another call's form. None where nobody has heard an answer: no call
+    /// waits for that form any more.
+    async fn outcome_of(
+        &self,
+        asked: &ConfirmationSubject,
+        mut form: OpenForm,
+    ) -> Option<FormOutcome> {
+        let answered = form.outcome.wait_for(Option::is_some);
+        let outcome = match tokio::time::timeout(MAX_WAIT_FOR_OTHER, answered).await {
+            Ok(Ok(outcome)) => *outcome,
+            // Where whoever had it open is gone, nobody has heard an answer.
+            Ok(Err(_)) | Err(_) => None,
+        };
+        if outcome.is_none() {
+            self.questions.pass_over(asked, &form.message);
+        }
+        outcome
     }
 }
 
