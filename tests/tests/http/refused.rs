@@ -39,7 +39,9 @@ fn foreign_pages_and_names_are_refused() {
         (list().header("origin", "https://evil.example"), 403),
         (list().header("origin", "null"), 403),
         (Request::get("/ready").header("host", "evil.example"), 403),
-        (Request::get("/health").header("host", "evil.example"), 200),
+        (Request::get("/health").header("host", "evil.example"), 403),
+        (Request::get("/health").header("origin", "null"), 403),
+        (Request::get("/health").header("host", "localhost"), 200),
     ] {
         let answer = server.ask(&request).unwrap();
         assert_eq!(answer.status, status, "{request:?}");

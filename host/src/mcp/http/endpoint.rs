@@ -93,9 +93,6 @@ impl HttpEndpoint {
         connection: &HttpConnection,
         request: Request<Incoming>,
     ) -> Response {
-        if request.uri().path() == "/health" {
-            return said(request.method(), StatusCode::OK, "ok\n");
-        }
         let headers = request.headers();
         if let Err(refusal) = self.guard.place(connection.local, request.uri(), headers) {
             return answer::refused(&refusal);
@@ -113,6 +110,7 @@ impl HttpEndpoint {
                 }
                 Err(refusal) => answer::refused(&refusal),
             },
+            (None, "/health") => said(request.method(), StatusCode::OK, "ok\n"),
             (None, "/ready") if self.stopping.is_cancelled() => said(
                 request.method(),
                 StatusCode::SERVICE_UNAVAILABLE,
