@@ -29,6 +29,7 @@ pub use connections::upstream::{RETIRED, StoppedIdle, Upstream, whose_state};
 pub use listing::offered::Offered;
 pub use listing::subscriptions::Subscription;
 pub use messages::channel::Lost;
+pub use messages::forwarded_request::ForwardedRequest;
 pub use messages::large::without_blocking;
 pub use messages::message::Refusal;
 pub use opening::discover::discover;

@@ -68,35 +68,6 @@ impl Refusal {
 /// MCP's error code for a request whose headers contradict its body.
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
 
-/// Returns the `name` in parameters, if every JSON reader finds the same one.
-///
-/// # Errors
-/// It is missing or no text, or readers differ on it: of several members some take the first, some
-/// ignore the letter case of names, and some leave out what is no Unicode.
-pub(crate) fn name(params: &Object<'_>) -> Result<String, String> {
-    let looks_like = |name: &str| {
-        let letters = name.chars().filter(char::is_ascii_alphabetic);
-        name.contains('\\') || letters.collect::<String>().eq_ignore_ascii_case("name")
-    };
-    let mut all = params.iter().filter(|member| looks_like(&member.name));
-    let (one, another) = (all.next(), all.next());
-    if let Some(odd) = [one, another]
-        .into_iter()
-        .flatten()
-        .find(|one| one.name != "name")
-    {
-        let odd = odd.name.escape_debug();
-        return Err(format!(
-            "the parameters have a `{odd}`, which some read as their `name`"
-        ));
-    }
-    if another.is_some() {
-        return Err("the parameters have more than one `name`".to_owned());
-    }
-    let name = params.string("name");
-    name.ok_or_else(|| "the `name` in the parameters is missing or no text".to_owned())
-}
-
 /// Returns the text of an object with these members.
 pub(crate) fn params<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) -> String {
     let mut object = Object::new();
@@ -109,35 +80,6 @@ pub(crate) fn params<'n>(members: impl IntoIterator<Item = (&'n str, Value)>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_the_same_to_every_reader() {
-        let read = |text: &str| name(&Object::read(text).unwrap());
-        for text in [
-            r#"{"name":"send"}"#,
-            r#"{"na\u006de":"se\u006ed","_meta":{"name":7},"arguments":{"name":"x"}}"#,
-        ] {
-            assert_eq!(read(text).unwrap(), "send", "{text}");
-        }
-        for (text, why) in [
-            ("{}", "is missing or no text"),
-            (r#"{"name":null}"#, "is missing or no text"),
-            (r#"{"name":["send"]}"#, "is missing or no text"),
-            (r#"{"name":"send\ud800"}"#, "is missing or no text"),
-            (r#"{"name":"send","name":"x"}"#, "more than one `name`"),
-            (r#"{"name":"x","na\u006de":"send"}"#, "more than one `name`"),
-            (r#"{"name":"x","Name":"send"}"#, "have a `Name`"),
-            (r#"{"NAME":"send"}"#, "have a `NAME`"),
-            (r#"{"name\u0000":"send","name":"x"}"#, r"have a `name\0`"),
-            (
-                r#"{"name":"x","na\udc00me":"send"}"#,
-                r"have a `na\\udc00me`",
-            ),
-        ] {
-            let refused = read(text).unwrap_err();
-            assert!(refused.contains(why), "{text}: {refused}");
-        }
-    }
 
     #[test]
     fn an_error_is_kept_and_what_is_none_is_told_as_it_is() {

@@ -2,6 +2,7 @@
 
 mod asked_pages;
 pub(crate) mod channel;
+pub(crate) mod forwarded_request;
 pub(crate) mod input_required;
 pub(crate) mod known_roots;
 pub(crate) mod large;

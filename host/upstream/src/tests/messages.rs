@@ -57,9 +57,10 @@ async fn json_passes_as_it_is_in_both_eras() {
         let listener: Arc<dyn Listener> = Arc::new(RecordingListener::default());
         let connection = odd.upstream.connect(Some(ONE), &listener).await.unwrap();
         let params = r#"{"name":"echo","arguments":{"z":1,"a":null}}"#;
+        let request = called(params);
         let asking = odd
             .upstream
-            .request(Some(ONE), connection, "tools/call", params, &listener);
+            .request(Some(ONE), connection, &request, &listener);
         let answer = asking.await.unwrap();
         assert_eq!(
             answer, r#"{"content":[],"x":1.10,"arguments":{"z": 1, "a": null}}"#,

@@ -25,7 +25,7 @@ pub(crate) use recording_listener::RecordingListener;
 
 use odd_server::{OddServer, launch, limited, odd, patient};
 
-use crate::{Failure, Reactions, discover};
+use crate::{Failure, ForwardedRequest, Reactions, discover};
 
 const ONE: SessionId = SessionId(1);
 const LIMIT: Duration = Duration::from_secs(30);
@@ -40,6 +40,11 @@ const CAPS: UpstreamLimits = UpstreamLimits {
     request_bytes: 16 << 20,
     connections: 128,
 };
+
+/// Returns a call of a tool with these parameters.
+pub(crate) fn called(params: &str) -> ForwardedRequest<'_> {
+    ForwardedRequest::read("tools/call", params).unwrap()
+}
 
 fn text(answer: &Value) -> String {
     answer["content"][0]["text"].as_str().unwrap().to_owned()

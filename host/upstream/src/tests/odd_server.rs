@@ -9,7 +9,7 @@ use dormouse_policy::UpstreamLimits;
 use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use serde_json::{Value, json};
 
-use super::{CAPS, LIMIT, ONE, OneToolWithheld, RecordingListener, text};
+use super::{CAPS, LIMIT, ONE, OneToolWithheld, RecordingListener, called, text};
 use crate::{Connector, Failure, Setup, Upstream};
 
 pub(super) fn launch(odd: &[&str]) -> Launch {
@@ -84,9 +84,10 @@ impl OddServer {
         let session = session.into();
         let params = json!({ "name": tool, "arguments": arguments }).to_string();
         let connection = self.upstream.connect(session, &listener).await?;
+        let request = called(&params);
         let asking = self
             .upstream
-            .request(session, connection, "tools/call", &params, &listener);
+            .request(session, connection, &request, &listener);
         let answer = tokio::time::timeout(LIMIT, asking).await.expect("hangs")?;
         Ok(serde_json::from_str(&answer).unwrap())
     }

@@ -11,7 +11,7 @@ use dormouse_protocol::{
     Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, QuestionOrigin,
     attribution,
 };
-use dormouse_upstream::{Failure, Lost};
+use dormouse_upstream::{Failure, ForwardedRequest, Lost};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -70,6 +70,7 @@ impl upstream::Host for InstanceState {
 
 impl InstanceState {
     async fn forward(&mut self, method: &str, params: &str) -> Result<String, Failure> {
+        let request = ForwardedRequest::read(method, params)?;
         let none = |why: &str| Failure::Lost(Lost::Broken(why.to_owned()));
         let copies = params.len().saturating_mul(COPIES);
         let mut held = None;
@@ -112,7 +113,7 @@ impl InstanceState {
         // Time of the upstream's questions does not count as the guest's, as long as the guest
         // waits for the upstream.
         let _waiting = pace.patience.guest_waits();
-        let asking = upstream.request(call.session, connection, method, params, &listener);
+        let asking = upstream.request(call.session, connection, &request, &listener);
         let answer = pace.lend(call.unless_cancelled(asking)).await;
         drop(held);
         let answer = answer.map_err(|cause| none(&cause.to_string()))?;

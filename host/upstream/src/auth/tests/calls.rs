@@ -11,7 +11,7 @@ use futures::future::{BoxFuture, join_all};
 use serde_json::Value;
 
 use super::*;
-use crate::tests::OneToolWithheld;
+use crate::tests::{OneToolWithheld, called};
 use crate::{Connector, Setup, Upstream};
 
 /// A client whose user is asked for a page.
@@ -145,7 +145,7 @@ async fn calls_wait_for_their_user() {
     user.server.make("forget").unwrap();
     let params = r#"{"name":"whoami","arguments":{}}"#;
     let answer = upstream
-        .request(session, connection, "tools/call", params, &listener)
+        .request(session, connection, &called(params), &listener)
         .await;
     let answer = answer.unwrap();
     assert!(answer.contains("notes"), "{answer}");
@@ -182,7 +182,7 @@ async fn a_call_that_needs_more_asks_for_it_and_keeps_what_there_was() {
     assert_eq!(client.asked.load(Ordering::Relaxed), 1);
     let params = r#"{"name":"admin","arguments":{}}"#;
     let answer = upstream
-        .request(session, connection, "tools/call", params, &listener)
+        .request(session, connection, &called(params), &listener)
         .await;
     let answer: Value = serde_json::from_str(&answer.unwrap()).unwrap();
     let scopes = answer.pointer("/structuredContent/scopes");

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use dormouse_jsonrpc::Object;
 use dormouse_protocol::{Listener, SessionId};
 use tokio::time::Instant;
 
@@ -12,13 +11,11 @@ use crate::connections::connection::Connection;
 use crate::connections::connection_handle::ConnectionHandle;
 use crate::connections::links::LinkStage;
 use crate::messages::channel::Lost;
-use crate::messages::large::without_blocking;
-use crate::messages::message;
+use crate::messages::forwarded_request::ForwardedRequest;
 use crate::messages::message::HEADER_MISMATCH;
 
 impl Upstream {
-    /// Sends the upstream a request, over one of its connections. `params` is the text of a JSON
-    /// object.
+    /// Sends the upstream a request, over one of its connections.
     ///
     /// # Errors
     /// The upstream policy does not let it through, the upstream refuses, or it is lost.
@@ -26,21 +23,14 @@ impl Upstream {
         &self,
         session: Option<SessionId>,
         handle: ConnectionHandle,
-        method: &str,
-        params: &str,
+        request: &ForwardedRequest<'_>,
         listener: &Arc<dyn Listener>,
     ) -> Result<String, Failure> {
-        let not = |error| Lost::Broken(format!("the parameters are no JSON object: {error}"));
-        // Nothing else of them is made to values, which take many times the memory of their text.
-        let members = without_blocking(params.len(), || Object::read(params)).map_err(not)?;
-        let name = match method {
-            "tools/call" | "prompts/get" => Some(message::name(&members).map_err(Lost::Broken)?),
-            _ => None,
-        };
-        let of = (method, name.as_deref());
-        drop(members);
+        let of = (request.method, request.name.as_deref());
         let attempt = |connection: Arc<Connection>| async move {
-            connection.request(session, listener, of, params).await
+            connection
+                .request(session, listener, of, request.params)
+                .await
         };
         let mut answer = attempt(Arc::clone(&handle.connection)).await;
         let again = match &answer {

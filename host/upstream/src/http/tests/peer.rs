@@ -7,7 +7,7 @@ use dormouse_protocol::{Listener, QuestionLimit, SessionId};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::tests::{OneToolWithheld, RecordingListener};
+use crate::tests::{OneToolWithheld, RecordingListener, called};
 use crate::{Connector, Failure, Setup, Upstream};
 
 const ONE: Option<SessionId> = Some(SessionId(1));
@@ -40,7 +40,7 @@ impl Caller {
         let connection = self.upstream.connect(ONE, &self.listener).await?;
         let params = r#"{"name":"echo","arguments":{}}"#;
         self.upstream
-            .request(ONE, connection, "tools/call", params, &self.listener)
+            .request(ONE, connection, &called(params), &self.listener)
             .await
     }
 }
@@ -191,7 +191,8 @@ async fn what_is_asked_on_the_stream_of_a_call_is_asked_of_its_caller() {
         let listener: Arc<dyn Listener> = listener.clone();
         let connection = upstream.connect(session, &listener).await.unwrap();
         let params = r#"{"name":"echo","arguments":{}}"#;
-        let asking = upstream.request(session, connection, "tools/call", params, &listener);
+        let request = called(params);
+        let asking = upstream.request(session, connection, &request, &listener);
         let told = tokio::time::timeout(Duration::from_secs(10), asking).await;
         serde_json::from_str::<Value>(&told.unwrap().unwrap()).unwrap()
     };
@@ -325,7 +326,8 @@ async fn a_list_that_names_other_headers_is_read_again_once() {
         let upstream = &caller.upstream;
         let connection = upstream.connect(ONE, &caller.listener).await.unwrap();
         let params = r#"{"name":"echo","arguments":{"region":"west"}}"#;
-        let asking = upstream.request(ONE, connection, "tools/call", params, &caller.listener);
+        let request = called(params);
+        let asking = upstream.request(ONE, connection, &request, &caller.listener);
         let answer = asking.await;
         match known {
             true => assert!(answer.is_ok(), "{answer:?}"),
