@@ -34,7 +34,7 @@ use std::sync::atomic::Ordering;
 use dormouse_policy::{HostLimits, OwnPlace, OwnPlaces};
 
 pub use ask::check_answer;
-pub use call::{Call, CallCondition, GRACE};
+pub use call::{Call, CallCondition, GRACE, UpstreamCallCondition};
 pub use compiler::CompileCommand;
 pub use dormouse_egress::{QuestionTurns, SentSecrets, is_for_internet};
 pub use error::{CallError, Cause};

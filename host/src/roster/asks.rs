@@ -124,7 +124,9 @@ impl Roster {
         let profile = context.profile.as_deref();
         self.check_profile_has(server, profile)?;
         let condition = profile.map(|profile| self.while_profile_has(server, profile));
-        let answer = found.ask(self, wanted, context, condition).await?;
+        let of_upstream = self.upstream_condition(&found, None, &context);
+        let answer = found.ask(self, wanted, context, condition, of_upstream);
+        let answer = answer.await?;
         Ok(self.with_shown_uris(&found, asked, answer))
     }
 

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use dormouse_runtime::CallCondition;
+use dormouse_runtime::{Arguments, CallCondition};
 use dormouse_text::visible::short_name;
 use futures::FutureExt as _;
 use parking_lot::Mutex;
+use serde_json::value::RawValue;
 
-use super::approval::{CallToConfirm, JudgedTool, unanswered};
+use super::approval::{CallTarget, CallToConfirm, JudgedTool, unanswered};
 use super::call_refusal::{not_for_models, wrong_access};
 use super::{AgentCall, CallContext, CallRefusal, NoSuchTool, Roster};
 use crate::store::is_for_models;
@@ -19,6 +20,7 @@ pub(super) struct CallUnderRules {
     pub(super) server: String,
     /// The server's name for the tool.
     pub(super) tool: String,
+    target: CallTarget,
     /// The profile that its agent has named, if any.
     profile: Option<Arc<str>>,
     /// The agent's part of it, with the arguments as its user is shown them; none where a person calls,
@@ -55,11 +57,68 @@ impl CallUnderRules {
         Self {
             server: server.to_owned(),
             tool: tool.to_owned(),
+            target: CallTarget::Server,
             profile: context.profile.clone(),
             agent: None,
             decided: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// Makes the call that a component makes of a tool of its upstream, for a call of an agent's or a
+    /// person's. `arguments` is JSON text.
+    pub(super) fn of_component(
+        names: (&str, &str),
+        arguments: &str,
+        is_for_agent: bool,
+        context: &CallContext,
+    ) -> Self {
+        let text = RawValue::from_string(arguments.to_owned());
+        let agent = is_for_agent.then(|| AgentCall {
+            name: names.1.to_owned(),
+            arguments: Arguments {
+                text: text.ok(),
+                ..Arguments::default()
+            },
+            called_as: None,
+            is_discover: false,
+        });
+        Self {
+            target: CallTarget::Upstream,
+            agent,
+            ..Self::of_person(names, context)
+        }
+    }
+
+    /// Whether an agent makes it, whose user may be asked about it.
+    pub(super) fn is_of_agent(&self) -> bool {
+        self.agent.is_some()
+    }
+
+    /// Takes what its user has agreed to of the call for which it is made, where that is of a tool of the
+    /// same name, which may do no less than this one as it is `now`.
+    pub(super) fn take_confirmation(&self, outer: &Self, now: impl FnOnce() -> JudgedTool) {
+        let is_of_same_tool = self.server == outer.server && self.tool == outer.tool;
+        if !is_of_same_tool || self.decided.lock().is_confirmed {
+            return;
+        }
+        let agreed = {
+            let outer = outer.decided.lock();
+            outer.judged.clone().filter(|_| outer.is_confirmed)
+        };
+        let Some((agreed, now)) = agreed.map(|agreed| (agreed, now())) else {
+            return;
+        };
+        if agreed.access >= now.access {
+            let mut decided = self.decided.lock();
+            decided.judged.get_or_insert(now);
+            decided.is_confirmed = true;
+        }
+    }
+
+    /// Whether its user was asked about it, or would have been, and it is not made.
+    pub(super) fn is_refused(&self) -> bool {
+        self.decided.lock().refused.is_some()
     }
 
     /// Returns the tool that it was judged by, if it was.
@@ -77,6 +136,7 @@ impl CallUnderRules {
         CallToConfirm {
             server: &self.server,
             tool: &self.tool,
+            target: self.target,
             arguments: self.agent.as_ref().map(|agent| &agent.arguments),
         }
     }
@@ -87,7 +147,15 @@ impl CallUnderRules {
         self.refusal("it has changed while the call waited", Some(hint))
     }
 
-    fn refusal(&self, why: impl Into<String>, hint: Option<&str>) -> CallRefusal {
+    /// Says that a rule forbids it by now, or that its server has gone.
+    pub(super) fn hidden(&self, why: &NoSuchTool) -> CallRefusal {
+        match why {
+            NoSuchTool::HiddenByRule { why, .. } => self.refusal(why.to_string(), None),
+            _ => self.refusal("its server is not there any more", None),
+        }
+    }
+
+    pub(super) fn refusal(&self, why: impl Into<String>, hint: Option<&str>) -> CallRefusal {
         let (server, tool) = (&self.server, short_name(&self.tool));
         CallRefusal::new(format!("tool `{tool}` of server `{server}`"), why, hint)
     }
@@ -150,7 +218,7 @@ impl Roster {
         call: &CallUnderRules,
     ) -> Result<Result<(), CallRefusal>, NoSuchTool> {
         let found = self.server(&call.server)?;
-        self.check_rules(&found, &call.tool, call.profile())?;
+        self.check_rules(&found, call.target, &call.tool, call.profile())?;
         // The arguments of a call of Dormouse's own are nobody else's.
         if call.agent.as_ref().is_some_and(|agent| agent.is_discover) {
             return Ok(Err(call.has_changed()));
@@ -160,7 +228,7 @@ impl Roster {
         if judged.is_none() && called_as.is_none() {
             return Ok(Ok(()));
         }
-        let now = self.judged_tool(&call.server, &call.tool);
+        let now = self.judged_tool(call.to_confirm());
         let (is_same, is_replaced) = judged.as_ref().map_or((true, false), |judged| {
             (judged.runs_as(&now), judged.is_of_replaced_file(&now))
         });
@@ -185,7 +253,7 @@ impl Roster {
 
     /// Whether a call goes on without a question to its user. It is judged by its tool as that is now
     /// then, where it depends on the tool.
-    fn needs_nobody(&self, call: &CallUnderRules) -> bool {
+    pub(super) fn needs_nobody(&self, call: &CallUnderRules) -> bool {
         let Some(agent) = &call.agent else {
             return true;
         };
@@ -196,7 +264,7 @@ impl Roster {
             return true;
         }
         let judged = decided.judged.clone();
-        let judged = judged.unwrap_or_else(|| self.judged_tool(&call.server, &call.tool));
+        let judged = judged.unwrap_or_else(|| self.judged_tool(call.to_confirm()));
         let asks = snapshot.asks_about(&call.server, &judged);
         // What is asked about may still become another one before it is shown.
         if !asks {
@@ -220,12 +288,7 @@ impl Roster {
                     return Err(call.has_changed().of_begun_call());
                 };
                 let may = roster.may_go_on(&call, &context).await;
-                let may = may.unwrap_or_else(|why| {
-                    Err(match why {
-                        NoSuchTool::HiddenByRule { why, .. } => call.refusal(why.to_string(), None),
-                        _ => call.refusal("its server is not there any more", None),
-                    })
-                });
+                let may = may.unwrap_or_else(|why| Err(call.hidden(&why)));
                 may.map_err(|why| why.of_begun_call())
             }
             .boxed()
@@ -234,4 +297,4 @@ impl Roster {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

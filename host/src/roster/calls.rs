@@ -8,7 +8,7 @@ use dormouse_protocol::Answer;
 use dormouse_runtime::Arguments;
 
 use super::all_tool_names::AllToolNames;
-use super::approval::JudgedTool;
+use super::approval::{CallTarget, JudgedTool};
 use super::call_under_rules::CallUnderRules;
 use super::error::tool_error;
 use super::{CallContext, NoSuchTool, OfferRefusal, Roster, Server};
@@ -102,7 +102,7 @@ impl Roster {
             return Ok(tool_error(ruled.has_changed().to_string()).into());
         }
         // Nothing is started, and nobody asked, for what no agent may call.
-        self.check_rules(&found, tool, ruled.profile())?;
+        self.check_rules(&found, CallTarget::Server, tool, ruled.profile())?;
         let is_judged = called_as.is_some() || self.snapshot().asks_about_calls(server);
         // One of Dormouse's own only reads, whatever an upstream has under that name.
         if !is_judged || found.is_discover(tool) {
@@ -177,7 +177,7 @@ impl Roster {
         context: CallContext,
     ) -> Result<Answer, OfferRefusal> {
         let found = self.current(&call.server)?;
-        self.check_rules(&found, &call.tool, call.profile())?;
+        self.check_rules(&found, CallTarget::Server, &call.tool, call.profile())?;
         self.call_allowed(found, call, arguments, context).await
     }
 
@@ -210,6 +210,7 @@ impl Roster {
     pub(super) fn check_rules(
         &self,
         server: &Server,
+        target: CallTarget,
         tool: &str,
         profile: Option<&str>,
     ) -> Result<(), NoSuchTool> {
@@ -219,7 +220,12 @@ impl Roster {
         let names = AllToolNames::of(config, tool, &rules.deny);
         // A profile that is not there any more has no rules, and no server.
         let is_there = profile.is_none() || view.servers().contains_key(&config.name);
-        let hidden = rules.hides(names.named(), config.expose);
+        // How agents are shown a server says nothing about what its own component calls.
+        let expose = match target {
+            CallTarget::Server => config.expose,
+            CallTarget::Upstream => None,
+        };
+        let hidden = rules.hides(names.named(), expose);
         match hidden.or_else(|| (!is_there).then_some(HiddenBy::Profile)) {
             None => Ok(()),
             Some(why) => Err(NoSuchTool::HiddenByRule {
@@ -247,12 +253,17 @@ impl Roster {
             return Ok(tool_error(why.to_string()).into());
         }
         let judged = call.judged();
-        if judged.is_some_and(|judged| judged != JudgedTool::of(Some(&server), tool)) {
+        if judged
+            .is_some_and(|judged| judged != JudgedTool::of(Some(&server), CallTarget::Server, tool))
+        {
             return Ok(tool_error(call.has_changed().to_string()).into());
         }
         let name = &server.config().name;
         let condition = Some(self.condition(call, &context));
-        let answer = server.call(self, tool, arguments, context, condition).await;
+        let of_upstream = self.upstream_condition(&server, Some(call), &context);
+        let answer = server
+            .call(self, tool, arguments, context, condition, of_upstream)
+            .await;
         // As it is known to be now: the call may have connected the server. Schemas are compared
         // for that, so it is asked beside a refusal only.
         let is_another = || {

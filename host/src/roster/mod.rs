@@ -9,6 +9,7 @@ mod call_under_rules;
 mod calls;
 mod changes;
 pub(crate) mod client_meta;
+mod component_calls;
 mod configuration;
 mod context;
 mod discovery;

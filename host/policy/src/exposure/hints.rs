@@ -59,7 +59,8 @@ impl ToolHints {
     }
 
     /// Returns these hints, and those of `other` where nothing is said here.
-    fn or(self, other: Self) -> Self {
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
         Self {
             read_only: self.read_only.or(other.read_only),
             destructive: self.destructive.or(other.destructive),

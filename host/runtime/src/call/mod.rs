@@ -41,11 +41,18 @@ pub struct Call {
     pub listener: Arc<dyn Listener>,
     /// Condition on which it begins, and goes on after it has waited, if there is one.
     pub condition: Option<CallCondition>,
+    /// Conditions of the calls of tools that its guest makes at its upstream, if there are any besides.
+    pub upstream_condition: Option<UpstreamCallCondition>,
 }
 
 /// Condition of a call, checked whenever the call goes on after it may have waited. A user may be asked
 /// for it. The error is the reason why the call does not go on, for the agent.
 pub type CallCondition = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+
+/// Returns the condition on which a guest's call of a tool of its upstream begins, and goes on after it
+/// has waited, by the tool's name and the arguments as JSON text. Where it does not hold, the guest is told
+/// why, and goes on itself.
+pub type UpstreamCallCondition = Arc<dyn Fn(&str, &str) -> CallCondition + Send + Sync>;
 
 impl Call {
     /// Checks its condition before its guest begins, without `permit` while a user is asked.

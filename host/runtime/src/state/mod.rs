@@ -26,7 +26,7 @@ use wasmtime_wasi::WasiCtx;
 use wasmtime_wasi_http::WasiHttpCtx;
 
 use crate::bindings::dormouse::plugin;
-use crate::call::{Call, CheckedCondition, Pace};
+use crate::call::{Call, CheckedCondition, Pace, UpstreamCallCondition};
 use crate::error::Cause;
 use crate::grant_questions::GrantQuestions;
 use crate::memory::{CallMemory, InstanceMemory, MemoryCharge};
@@ -75,6 +75,7 @@ pub(super) struct Current {
     pub listener: Arc<dyn Listener>,
     pub cancel: CancellationToken,
     pub pace: Pace,
+    pub upstream_condition: Option<UpstreamCallCondition>,
     pub session: Option<SessionId>,
     /// Numbers of questions for secrets so far, by their names.
     pub secret_questions: BTreeMap<String, usize>,
@@ -160,6 +161,7 @@ impl InstanceState {
             listener: Arc::clone(&call.listener),
             cancel: call.cancel.clone(),
             pace: pace.clone(),
+            upstream_condition: call.upstream_condition.clone(),
             session: call.session,
             secret_questions: BTreeMap::new(),
             failed_logins: BTreeMap::new(),

@@ -135,6 +135,7 @@ impl Place {
             cancel: CancellationToken::new(),
             listener: Arc::new(Silent),
             condition: None,
+            upstream_condition: None,
         }
     }
 

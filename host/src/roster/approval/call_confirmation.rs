@@ -10,7 +10,7 @@ use super::call_decisions::{CallDecision, ToolKey, has_session};
 use super::called_arguments::shown_arguments;
 use super::code_block::code_block;
 use super::confirm::{MAX_QUESTION_BYTES, accepted_field, allowing, answer_to, is_declined};
-use super::judged_tool::JudgedTool;
+use super::judged_tool::{CallTarget, JudgedTool};
 use crate::roster::{CallContext, CallRefusal, Roster, Snapshot};
 
 /// Answers of the form: each with the words by which it is shown.
@@ -27,6 +27,8 @@ pub(in crate::roster) struct CallToConfirm<'a> {
     pub(in crate::roster) server: &'a str,
     /// The server's name for the tool.
     pub(in crate::roster) tool: &'a str,
+    /// Target of the call.
+    pub(in crate::roster) target: CallTarget,
     /// Arguments as they go to the server; none where nobody is asked about them.
     pub(in crate::roster) arguments: Option<&'a Arguments>,
 }
@@ -86,11 +88,7 @@ impl Roster {
             return Err(why);
         }
         let CallToConfirm { server, tool, .. } = call;
-        let as_judged = || {
-            judged
-                .clone()
-                .unwrap_or_else(|| self.judged_tool(server, tool))
-        };
+        let as_judged = || judged.clone().unwrap_or_else(|| self.judged_tool(call));
         let now = as_judged();
         if !self.snapshot().asks_about(server, &now) {
             return Ok(None);
@@ -123,10 +121,11 @@ impl Roster {
         answered.map_err(|why| not_called(call, why))
     }
 
-    /// Returns a tool as its server is known now.
-    pub(in crate::roster) fn judged_tool(&self, server: &str, tool: &str) -> JudgedTool {
+    /// Returns the tool of a call as its server is known now.
+    pub(in crate::roster) fn judged_tool(&self, call: CallToConfirm<'_>) -> JudgedTool {
         let snapshot = self.snapshot();
-        JudgedTool::of(snapshot.servers().get(server).map(|server| &**server), tool)
+        let server = snapshot.servers().get(call.server);
+        JudgedTool::of(server.map(|server| &**server), call.target, call.tool)
     }
 
     /// Returns the reason why a call is not made, where nothing has to be found out for that: its user
@@ -136,7 +135,7 @@ impl Roster {
         call: CallToConfirm<'_>,
         context: &CallContext,
     ) -> Option<CallRefusal> {
-        let now = self.judged_tool(call.server, call.tool);
+        let now = self.judged_tool(call);
         if !self.snapshot().asks_about(call.server, &now) {
             return None;
         }
@@ -251,9 +250,13 @@ fn shown(call: CallToConfirm<'_>, access: ToolAccess) -> Option<String> {
         ToolAccess::Write => "that adds or changes something",
         ToolAccess::Destructive => "that may change or remove anything",
     };
+    let wants = match call.target {
+        CallTarget::Server => "The agent wants to call a tool",
+        CallTarget::Upstream => "The component in front of a server wants to call a tool of it",
+    };
     let arguments = shown_arguments(call.arguments?)?;
     Some(format!(
-        "The agent wants to call a tool {may}.\nServer: {}\nTool: {tool}\n{arguments}",
+        "{wants} {may}.\nServer: {}\nTool: {tool}\n{arguments}",
         call.server
     ))
 }
@@ -289,6 +292,7 @@ mod tests {
         let call = CallToConfirm {
             server: "files",
             tool: "delete\nServer: other",
+            target: CallTarget::Server,
             arguments: Some(&arguments),
         };
         let text = shown(call, ToolAccess::Destructive).unwrap();

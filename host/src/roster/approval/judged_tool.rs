@@ -4,12 +4,21 @@ use std::path::{Path, PathBuf};
 
 use dormouse_catalog::Stamp;
 use dormouse_config::Fingerprint;
-use dormouse_policy::exposure::ToolAccess;
+use dormouse_policy::exposure::{ToolAccess, ToolHints};
 use dormouse_policy::{Grants, HttpSecret};
 use serde_json::{Map, Value};
 
 use crate::roster::Server;
-use crate::roster::snapshot::access_of;
+use crate::roster::snapshot::hints_of;
+
+/// Target of a call: what says of the tool what it may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::roster) enum CallTarget {
+    /// A server, as agents are shown it.
+    Server,
+    /// The upstream of a server, which the component in front of it calls.
+    Upstream,
+}
 
 /// Tool as it was when a call of it was judged: what was decided then is for that alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,15 +44,24 @@ pub(super) struct JudgedInputs {
 }
 
 impl JudgedTool {
-    /// Returns the tool of a server as the server is known now. Whose names other servers take from it
+    /// Returns the tool of a target as its server is known now. Whose names other servers take from it
     /// depends on the profile, and makes no difference.
-    pub(in crate::roster) fn of(server: Option<&Server>, tool: &str) -> Self {
+    pub(in crate::roster) fn of(server: Option<&Server>, target: CallTarget, tool: &str) -> Self {
         let config = server.map(Server::config);
         let component = config.and_then(|config| config.component());
-        let declared = server.and_then(|server| server.declared_tool(tool));
+        let declared = server.and_then(|server| match target {
+            CallTarget::Server => server.declared_tool(tool),
+            CallTarget::Upstream => server.upstream_tool(tool),
+        });
+        // Of one that waits for its user they are not known.
+        let said = declared.map_or_else(ToolHints::default, hints_of);
+        let set = match (target, config) {
+            // What is declared has them in it.
+            (CallTarget::Server, _) | (_, None) => ToolHints::default(),
+            (CallTarget::Upstream, Some(config)) => config.hints.of(tool),
+        };
         Self {
-            // Of one that waits for its user it is not known.
-            access: declared.map_or(ToolAccess::Destructive, access_of),
+            access: ToolAccess::of(set.or(said)),
             declaration: declared.map(|declared| blake3::hash(declared.tool.get().as_bytes())),
             launch: config.and_then(|config| Some(config.bridge()?.fingerprint.clone())),
             component: component.map(|path: &Path| {

@@ -34,7 +34,7 @@ pub(super) use confirm::{AgreedForm, Questions};
 use confirm::{ConfirmationSubject, MAX_QUESTION_BYTES, Unconfirmed};
 pub use difference::difference;
 pub(super) use http_grant::{PluginGrants, RosterGrantAsker};
-pub(super) use judged_tool::JudgedTool;
+pub(super) use judged_tool::{CallTarget, JudgedTool};
 pub(super) use missing_inputs::AnsweredInputs;
 pub use revoked_answers::{RevokedAnswers, RevokedFolder};
 

@@ -11,9 +11,9 @@ use super::*;
 use crate::roster::tests::{ADD, Home, component};
 
 /// User who closes forms or, without an answer, leaves them open; counts them.
-struct FormUser {
+pub(in crate::roster) struct FormUser {
     answer: Option<Value>,
-    forms: AtomicUsize,
+    pub(in crate::roster) forms: AtomicUsize,
 }
 
 impl Listener for FormUser {
@@ -43,7 +43,7 @@ fn roster(home: &Home, config: &str) -> Arc<Roster> {
     home.open()
 }
 
-fn call(
+pub(in crate::roster) fn call(
     answer: Option<Value>,
     is_discover: bool,
 ) -> (Arc<CallUnderRules>, Arc<FormUser>, CallContext) {

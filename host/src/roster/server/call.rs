@@ -8,7 +8,7 @@ use dormouse_protocol::Answer;
 use dormouse_protocol::attribution::remark;
 use dormouse_runtime::{
     Arguments, Call, CallCondition, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot,
-    ToolRequest,
+    ToolRequest, UpstreamCallCondition,
 };
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,8 @@ pub(in super::super) struct Tally {
 }
 
 impl Server {
-    /// Calls one of its tools, on a condition for each request of the call to its upstream.
+    /// Calls one of its tools, on a condition for each request of the call to its upstream, and on another for each
+    /// tool that its component calls there.
     ///
     /// # Errors
     /// There is no such tool, the server is none that may be called, or its upstream refuses.
@@ -36,6 +37,7 @@ impl Server {
         arguments: Arguments,
         context: CallContext,
         condition: Option<CallCondition>,
+        of_upstream: Option<UpstreamCallCondition>,
     ) -> Result<Answer, OfferRefusal> {
         let name = &self.config.name;
         let listing = self.available()?;
@@ -64,7 +66,10 @@ impl Server {
             callable,
             arguments,
         });
-        match self.run(slot, wanted, context, condition).await {
+        match self
+            .run(slot, wanted, context, condition, of_upstream)
+            .await
+        {
             Ok(result) => Ok(result),
             // What the upstream refuses, it refuses to the agent.
             Err(error) if matches!(error.cause, Cause::Upstream { .. }) => Err(error.into()),
@@ -72,18 +77,22 @@ impl Server {
         }
     }
 
-    /// Answers a request for something else than a tool, on a condition.
+    /// Answers a request for something else than a tool, on a condition, and on another for each tool that
+    /// its component calls at its upstream.
     pub(in super::super) async fn ask(
         &self,
         roster: &Roster,
         wanted: GuestRequest,
         context: CallContext,
         condition: Option<CallCondition>,
+        of_upstream: Option<UpstreamCallCondition>,
     ) -> Result<Answer, OfferRefusal> {
         let failed = |why: String| OfferRefusal::Failed(why);
         let listing = self.available().map_err(|why| failed(why.to_string()))?;
         let slot = self.started(roster, listing).map_err(failed)?;
-        Ok(self.run(slot, wanted, context, condition).await?)
+        Ok(self
+            .run(slot, wanted, context, condition, of_upstream)
+            .await?)
     }
 
     async fn run(
@@ -92,6 +101,7 @@ impl Server {
         wanted: GuestRequest,
         context: CallContext,
         condition: Option<CallCondition>,
+        of_upstream: Option<UpstreamCallCondition>,
     ) -> Result<Answer, CallError> {
         let _running = CountedCall::begin(&self.tally);
         let call = Call {
@@ -100,6 +110,7 @@ impl Server {
             cancel: context.cancel,
             listener: context.listener,
             condition,
+            upstream_condition: of_upstream,
         };
         slot.call(call).await
     }

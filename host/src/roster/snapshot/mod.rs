@@ -42,7 +42,7 @@ use own_names::OwnNames;
 use pending_tools::PendingTools;
 use renamed::renamed;
 pub use shown_tool::ShownTool;
-pub(super) use shown_tool::access_of;
+pub(super) use shown_tool::hints_of;
 use tool_costs::Costs;
 pub use tool_costs::mapped;
 use tool_search::ToolSearch;

@@ -84,14 +84,19 @@ impl Snapshot {
 }
 
 /// Returns what a tool may do, by the hints of its declaration.
-pub(in crate::roster) fn access_of(declared: &ListedTool) -> ToolAccess {
+fn access_of(declared: &ListedTool) -> ToolAccess {
+    ToolAccess::of(hints_of(declared))
+}
+
+/// Returns the hints of a tool's declaration on what it may do.
+pub(in crate::roster) fn hints_of(declared: &ListedTool) -> ToolHints {
     let read = serde_json::from_str::<Annotated>(declared.tool.get()).ok();
     let said = read.unwrap_or_default().annotations.unwrap_or_default();
-    ToolAccess::of(ToolHints {
+    ToolHints {
         read_only: said.read_only_hint,
         destructive: said.destructive_hint,
         ..ToolHints::default()
-    })
+    }
 }
 
 /// The part of an MCP `Tool` object that says what it may do.

@@ -18,11 +18,12 @@ use serde_json::{Map, Value};
 
 use super::{CANCELLED, InstanceState, checked_answers};
 use crate::bindings::dormouse::plugin::upstream::{self, Refusal, UpstreamError};
-use crate::call::{CheckedCondition, PausableDeadline};
+use crate::call::{CallCondition, CheckedCondition, PausableDeadline};
 use crate::error::Cause;
 
-/// Copies of a request until it is answered: as the guest gave it, and on the way to the upstream.
-const COPIES: usize = 3;
+/// Copies of a request until it is answered: as the guest gave it, on the way to the upstream,
+/// and as its user may be shown it.
+const COPIES: usize = 4;
 
 /// Most memory of a request that is not counted, in bytes.
 const MAX_UNCOUNTED_BYTES: usize = 64 << 10;
@@ -96,6 +97,10 @@ impl InstanceState {
             listener: Arc::clone(&call.listener),
             patience: pace.patience.clone(),
             condition: pace.condition.clone(),
+            of_tool: request.called_tool().and_then(|(tool, arguments)| {
+                let of_call = call.upstream_condition.as_ref()?;
+                Some(of_call(tool, arguments))
+            }),
         });
         let connection = match upstream.open(call.session, &listener) {
             Some(connection) => connection,
@@ -158,6 +163,8 @@ struct UpstreamListener {
     listener: Arc<dyn Listener>,
     patience: PausableDeadline,
     condition: CheckedCondition,
+    /// Condition on which the tool is called that the guest calls at its upstream, if any.
+    of_tool: Option<CallCondition>,
 }
 
 impl Listener for UpstreamListener {
@@ -239,7 +246,16 @@ impl Listener for UpstreamListener {
     }
 
     fn check_judged(&self) -> BoxFuture<'static, Result<(), String>> {
-        let (patience, mut checking) = (self.patience.clone(), self.condition.check());
+        let patience = self.patience.clone();
+        let (of_call, of_tool) = (self.condition.check(), self.of_tool.clone());
+        let mut checking = async move {
+            of_call.await?;
+            match of_tool {
+                Some(condition) => condition().await,
+                None => Ok(()),
+            }
+        }
+        .boxed();
         async move {
             if let Poll::Ready(checked) = futures::poll!(&mut checking) {
                 return checked;

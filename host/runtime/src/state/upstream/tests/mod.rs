@@ -209,6 +209,7 @@ async fn ask(
         cancel: CancellationToken::new(),
         listener,
         condition: None,
+        upstream_condition: None,
     };
     let answer = slot.call(call).await?;
     Ok(answer.into_value().unwrap())
