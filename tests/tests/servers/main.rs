@@ -13,6 +13,7 @@ mod announcing;
 mod answers;
 mod changes;
 mod commands;
+mod component_calls;
 mod confirmed_calls;
 mod confirmed_changes;
 mod discovery;
