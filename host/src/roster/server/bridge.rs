@@ -1,37 +1,36 @@
 //! Listing of a bridged server, made of the record of its upstream.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing, NonconformingItem, Provenance, What};
-use dormouse_config::{Bridge, ChangePolicy, Filter};
+use dormouse_config::{Bridge, Filter};
 use dormouse_wit::{Declaration, DeclaredTool};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+use super::approved_listing::ApprovedListing;
 use crate::roster::client_meta::{LARGEST_RESULT_SIZE, MAX_RESULT_SIZE, SEARCH_HINT};
-use crate::store::{
-    FailedStart, Gated, KnownUpstream, Pending, PendingItem, Treatment, frozen_tool,
-};
+use crate::store::{FailedStart, KnownUpstream, Pending};
 
 /// Name of the only tool of a server of which nothing is known yet.
 pub(in super::super) const DISCOVER: &str = "discover";
 
-/// Returns the listing that a bridged server shows.
+/// Returns the listing of a bridged server, of which it shows the tools that the user wants to be shown.
 pub(super) fn listing(
     server: &str,
     bridge: &Bridge,
     known: Option<&KnownUpstream>,
     failed: Option<&FailedStart>,
-) -> Arc<Listing> {
-    match known {
-        Some(known) => filtered(&approved(known, &bridge.changes), &bridge.filter),
-        None if !has_stubs(bridge) => made(vec![discover(server, failed)]),
+) -> ApprovedListing {
+    let listing = match known {
+        Some(known) => ApprovedListing::of_upstream(known, &bridge.changes),
+        None if !has_stubs(bridge) => return made(vec![discover(server, failed)]).into(),
         None => {
             let stubs = bridge.stubs.iter().map(|name| stub(server, name));
-            filtered(&made(stubs.collect()), &bridge.filter)
+            made(stubs.collect()).into()
         }
-    }
+    };
+    filtered(listing, &bridge.filter)
 }
 
 /// Checks whether tools of a server are named by which it is connected. Whoever has named them may be
@@ -39,32 +38,6 @@ pub(super) fn listing(
 pub(super) fn has_stubs(bridge: &Bridge) -> bool {
     let filter = bridge.filter.of_tools();
     bridge.stubs.iter().any(|name| filter.shows(name))
-}
-
-/// Returns an upstream's listing as its user has approved it, without the items that have changed
-/// since and that the policy withholds.
-fn approved(known: &KnownUpstream, changes: &ChangePolicy) -> Arc<Listing> {
-    let is_withheld =
-        |item: &&PendingItem| item.was.is_some() && item.treatment(changes) == Treatment::Withheld;
-    let withheld: HashSet<(Gated, &str)> = known
-        .pending
-        .iter()
-        .filter(is_withheld)
-        .map(|item| (item.kind, item.name.as_str()))
-        .collect();
-    if withheld.is_empty() {
-        return Arc::clone(&known.listing);
-    }
-    let mut shown = Listing::clone(&known.listing);
-    let is_shown = |kind, name: &str| !withheld.contains(&(kind, name));
-    shown.tools.retain(|tool| is_shown(Gated::Tool, &tool.name));
-    shown
-        .prompts
-        .retain(|prompt| is_shown(Gated::Prompt, &prompt.key));
-    shown
-        .templates
-        .retain(|template| is_shown(Gated::Template, &template.key));
-    Arc::new(shown)
 }
 
 /// Returns the listing of a plugin in front of an upstream: its own declaration, with tools as
@@ -75,90 +48,29 @@ pub(super) fn adapted(
     bridge: &Bridge,
     known: Option<&KnownUpstream>,
     pending: &Pending,
-) -> Arc<Listing> {
-    let approved = known.map(|known| as_approved(declared, &bridge.changes, known, pending));
-    filtered(approved.as_ref().unwrap_or(declared), &bridge.filter)
-}
-
-fn as_approved(
-    declared: &Arc<Listing>,
-    changes: &ChangePolicy,
-    known: &KnownUpstream,
-    pending: &Pending,
-) -> Arc<Listing> {
-    let outdated: HashMap<&str, &ListedTool> = outdated(declared, known).collect();
-    if pending.is_empty() && outdated.is_empty() && known.cautions.is_empty() {
-        return Arc::clone(declared);
-    }
-    let mut waiting: HashMap<(Gated, &str), Vec<&PendingItem>> = HashMap::new();
-    for item in pending.iter() {
-        let of_name = waiting.entry((item.kind, &item.name)).or_default();
-        of_name.push(item);
-    }
-    let is_shown = |kind, name: &str| {
-        let items = waiting.get(&(kind, name)).into_iter().flatten();
-        let mut treatments = items.map(|item| item.treatment(changes));
-        treatments.all(|treatment| treatment != Treatment::Withheld)
+) -> ApprovedListing {
+    let listing = match known {
+        Some(known) => ApprovedListing::of_component(declared, &bridge.changes, known, pending),
+        None => Arc::clone(declared).into(),
     };
-    let mut shown = Listing::clone(declared);
-    shown.tools.retain_mut(|tool| {
-        // One that is too long for the hints of what its upstream is now is not shown.
-        if let Some(approved) = outdated.get(tool.name.as_str())
-            && !tool.replace(frozen_tool(&tool.tool, &approved.tool))
-        {
-            return false;
-        }
-        if !is_shown(Gated::Tool, &tool.name) {
-            return false;
-        }
-        let items = waiting.get(&(Gated::Tool, tool.name.as_str()));
-        // A function of the component's own is what the component declares of it.
-        let items = items.into_iter().flatten().filter(|_| !tool.is_typed());
-        let cautions = known.cautions.get(&tool.name).into_iter().flatten();
-        let cautions = cautions.filter(|_| !tool.is_typed()).map(AsRef::as_ref);
-        let now: Vec<_> = items.map(|item| &*item.is).chain(cautions).collect();
-        now.into_iter()
-            .all(|now| tool.replace(frozen_tool(&tool.tool, now)))
-    });
-    shown
-        .prompts
-        .retain(|prompt| prompt.is_typed() || is_shown(Gated::Prompt, &prompt.key));
-    shown
-        .templates
-        .retain(|template| template.is_typed() || is_shown(Gated::Template, &template.key));
-    Arc::new(shown)
+    filtered(listing, &bridge.filter)
 }
 
-/// Returns the tools that a plugin in front of an upstream declares in another form than their user
-/// has approved: each as approved, by its name. Functions of the plugin's own are left out, because
-/// the plugin alone defines them.
-pub(super) fn outdated<'k>(
-    declared: &Listing,
-    known: &'k KnownUpstream,
-) -> impl Iterator<Item = (&'k str, &'k ListedTool)> {
-    let tools = declared.tools.iter().filter(|tool| !tool.is_typed());
-    let declared: HashMap<&str, &ListedTool> =
-        tools.map(|tool| (tool.name.as_str(), tool)).collect();
-    let approved = known.listing.tools.iter().filter(move |approved| {
-        let declared = declared.get(approved.name.as_str());
-        declared.is_some_and(|tool| !Gated::Tool.same(&approved.name, &tool.tool, &approved.tool))
-    });
-    approved.map(|tool| (tool.name.as_str(), tool))
-}
-
-/// Returns a listing of the tools that the user wants to be shown.
-fn filtered(listing: &Arc<Listing>, filter: &Filter) -> Arc<Listing> {
+/// Returns a listing of which the tools are shown that the user wants to be shown.
+fn filtered(listing: ApprovedListing, filter: &Filter) -> ApprovedListing {
     let filter = filter.of_tools();
+    let ApprovedListing { shown, withheld } = listing;
     // What is odd about a tool that nobody wants is nobody's concern either.
     let wanted = |odd: &NonconformingItem| odd.what != What::Tool || filter.shows(&odd.name);
     let shows = |tool: &ListedTool| filter.shows(&tool.name);
-    if listing.tools.iter().all(shows) && listing.odd.iter().all(wanted) {
-        return Arc::clone(listing);
+    if shown.tools.iter().all(shows) && shown.odd.iter().all(wanted) {
+        return ApprovedListing { shown, withheld };
     }
-    let mut shown = Listing::clone(listing);
+    let mut shown = Listing::clone(&shown);
     shown.tools.retain(shows);
     shown.odd.retain(wanted);
-    Arc::new(shown)
+    let shown = Arc::new(shown);
+    ApprovedListing { shown, withheld }
 }
 
 /// Makes a listing of tools that are defined here.
@@ -223,13 +135,14 @@ fn stub(server: &str, name: &str) -> (String, Value) {
 
 #[cfg(test)]
 mod tests {
-    use dormouse_config::{Fingerprint, NewTools, OnChange};
+    use dormouse_config::{ChangePolicy, Fingerprint, NewTools, OnChange};
     use dormouse_launch::{Launch, Stdio};
     use dormouse_upstream::Offered;
     use dormouse_wit::DeclaredItem;
 
     use super::*;
-    use crate::store::{Selection, Store};
+    use crate::roster::server::approved_listing::outdated;
+    use crate::store::{PendingItem, Selection, Store};
 
     /// A component that declares an older form of a tool is as cautious as the current form,
     /// whoever has approved that, and repeats nothing that it does not declare.
@@ -262,7 +175,8 @@ mod tests {
                     }
                     let known = store.known(&of).unwrap();
                     let pending = known.pending.of_component(&declared);
-                    let shown = as_approved(&declared, &changes, &known, &pending);
+                    let ApprovedListing { shown, .. } =
+                        ApprovedListing::of_component(&declared, &changes, &known, &pending);
                     let shown: Value = serde_json::from_str(shown.tools[0].tool.get()).unwrap();
                     assert_eq!(shown["description"], "Reads.", "{mode:?}");
                     let hint = &shown["annotations"]["readOnlyHint"];
@@ -312,8 +226,14 @@ mod tests {
             let known = store.known(&of).unwrap();
             let pending = known.pending.of_component(&declared);
             assert_eq!(pending.len(), waits, "{mode:?} {description}");
-            let shown = as_approved(&declared, &changes, &known, &pending);
+            let ApprovedListing { shown, withheld } =
+                ApprovedListing::of_component(&declared, &changes, &known, &pending);
             assert_eq!(shown.prompts.len(), count, "{mode:?} {description}");
+            // Whoever goes by what is withheld hears of all that is not shown.
+            let withheld = withheld.iter();
+            let withheld: Vec<_> = withheld.map(|item| (&*item.name, item.is_known)).collect();
+            let expected: &[_] = if count == 0 { &[("p", true)] } else { &[] };
+            assert_eq!(withheld, expected, "{mode:?} {description}");
             let declares =
                 |prompt: &dormouse_catalog::ListedItem| prompt.object.get().contains("Asks.");
             assert!(shown.prompts.iter().all(declares));

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use dormouse_catalog::{ListedTool, Listing};
 use dormouse_text::visible::visible_line;
 
-use super::{Server, bridge};
+use super::Server;
+use super::approved_listing::{self, WithheldItem};
 use crate::roster::names;
 use crate::roster::uris::{has_page, is_page};
 use crate::store::{Gated, Pending, PendingItem, Selection, Treatment, takes_other_arguments};
@@ -110,7 +111,8 @@ impl Server {
     fn outdated(&self) -> HashMap<&str, &ListedTool> {
         let known = self.declared().zip(self.known.as_deref());
         let outdated = known.into_iter();
-        let outdated = outdated.flat_map(|(declared, known)| bridge::outdated(declared, known));
+        let outdated =
+            outdated.flat_map(|(declared, known)| approved_listing::outdated(declared, known));
         let mut outdated: HashMap<&str, &ListedTool> = outdated.collect();
         for item in self.waiting_tools() {
             outdated.remove(item.name.as_str());
@@ -189,17 +191,10 @@ impl Server {
         withheld.filter(move |name| filter.as_ref().is_none_or(|filter| filter.shows(name)))
     }
 
-    /// Returns the names of items of a kind that are withheld until its user has approved them,
-    /// each with whether they know it as something else. None where a component, whose items are
-    /// its own, is in front of the upstream.
-    pub(in super::super) fn withheld(&self, kind: Gated) -> impl Iterator<Item = (&str, bool)> {
-        let is_asked = self.config.enabled && self.config.component().is_none();
-        let known = self.known.iter().filter(move |_| is_asked);
-        let pending = known.flat_map(|known| known.pending.iter());
-        let withheld = pending
-            .filter(move |item| item.kind == kind)
-            .filter(|item| self.treatment(item) == Treatment::Withheld);
-        withheld.map(|item| (item.name.as_str(), item.was.is_some()))
+    /// Returns its items of a kind that are withheld until its user has approved them: all that would
+    /// be in its listing otherwise.
+    pub(in super::super) fn withheld(&self, kind: Gated) -> impl Iterator<Item = &WithheldItem> {
+        self.withheld.iter().filter(move |item| item.kind == kind)
     }
 
     /// Returns the known names of its tools, shown or not; a name may come more than once.

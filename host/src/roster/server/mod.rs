@@ -1,5 +1,7 @@
 //! Configured servers.
 
+mod approved_listing;
+mod availability;
 mod bridge;
 mod call;
 mod hints;
@@ -16,17 +18,17 @@ use std::time::{Duration, Instant};
 
 use dormouse_catalog::error::Problem;
 use dormouse_catalog::{CatalogEntry, ListedTool, Listing, NonconformingItem, ReadError, Stamp};
-use dormouse_config::{Bridge, RefusedServer, ServerConfig};
+use dormouse_config::{RefusedServer, ServerConfig};
 use dormouse_runtime::{RunningCalls, Slot};
 use parking_lot::Mutex;
 
+use approved_listing::WithheldItem;
 pub(super) use bridge::DISCOVER;
 use call::Tally;
 use prepared_tools::PreparedTools;
 pub(super) use signatures::signatures;
 pub(super) use slot_cell::SlotCell;
 
-use super::NoSuchTool;
 use crate::store::{FailedStart, KnownUpstream, Pending};
 
 /// Time for which the last look at a plugin's file is valid, so that simultaneous calls of many
@@ -39,6 +41,8 @@ const LOOK: Duration = Duration::from_micros(250);
 pub struct Server {
     config: ServerConfig,
     listing: Option<Arc<Listing>>,
+    /// Items that are not in the listing until its user has approved them.
+    withheld: Vec<WithheldItem>,
     /// Declaration of a component in front of an upstream, shown or not.
     declared: Option<Arc<Listing>>,
     /// Stamp of the plugin's file.
@@ -117,8 +121,9 @@ impl Server {
                 Arc::new(pending.unwrap_or_default())
             }
         };
+        let mut withheld = Vec::new();
         if let (true, Some(upstream)) = (config.enabled, config.bridge()) {
-            listing = match (listing, config.component()) {
+            let approved = match (listing, config.component()) {
                 // What it offers is what it declares, whatever its upstream does.
                 (Some(declared), _) => Some(bridge::adapted(
                     &declared,
@@ -134,6 +139,10 @@ impl Server {
                     failed_start.as_ref(),
                 )),
             };
+            listing = approved.map(|approved| {
+                withheld = approved.withheld;
+                approved.shown
+            });
         }
         let listing = listing.map(|listing| hints::overridden(listing, &config.hints));
         let listing = listing.map(|listing| user_interaction::marked(listing, &config));
@@ -163,6 +172,7 @@ impl Server {
         Arc::new(Self {
             config,
             listing,
+            withheld,
             declared,
             stamp,
             looked: Mutex::default(),
@@ -279,62 +289,6 @@ impl Server {
 
     pub(super) fn slot(&self) -> Option<&Arc<Slot>> {
         self.slot.get()
-    }
-
-    /// Returns the state of a server that may not be started or connected by anyone, with the reason
-    /// or a hint. None where it may.
-    #[must_use]
-    pub fn switched_off(&self) -> Option<String> {
-        if let Some(why) = &self.config.denied {
-            return Some(format!("disabled: a policy denies it: {why}"));
-        }
-        if self.config.enabled {
-            return None;
-        }
-        let name = &self.config.name;
-        Some(match self.config.off_in {
-            Some(client) => format!(
-                "disabled for the client `{client}`, and on for others\n                 hint: it is off in that client's own files, or in `clients` of `[servers.{name}]` \
-                 in dormouse.toml"
-            ),
-            None => format!("disabled\nhint: `dormouse enable {name}` switches it on"),
-        })
-    }
-
-    /// Returns its upstream, if that may be started or connected: every command that does so asks
-    /// here.
-    ///
-    /// # Errors
-    /// It has none, is switched off, or something has to be set first: a sentence for the user.
-    pub fn reachable(&self) -> Result<&Bridge, String> {
-        if let Some(refused) = self.config.refused() {
-            return Err(refused.for_models());
-        }
-        let bridge = self.config.bridge();
-        let bridge = bridge.ok_or("it is a plugin, whose tools are known from its file")?;
-        if let Some(why) = self.switched_off() {
-            return Err(format!("it is {why}"));
-        }
-        match bridge.needs.first() {
-            Some(need) => Err(need.for_models(&self.config.origin.scope).to_owned()),
-            None => Ok(bridge),
-        }
-    }
-
-    /// Returns its declarations, if it may be called.
-    fn available(&self) -> Result<&Arc<Listing>, NoSuchTool> {
-        let name = &self.config.name;
-        let unavailable = |state: String| NoSuchTool::Unavailable {
-            server: name.clone(),
-            state,
-        };
-        if let Some(why) = self.switched_off() {
-            return Err(unavailable(why));
-        }
-        self.listing.as_ref().ok_or_else(|| {
-            let problem = self.problem.as_deref().unwrap_or("its file was never read");
-            unavailable(format!("failed: {problem}"))
-        })
     }
 
     /// Returns its declaration of a tool, where that is to be listed. Whether agents see the tool depends

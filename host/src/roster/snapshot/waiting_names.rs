@@ -1,5 +1,4 @@
-//! Names of withheld items that differ from those that the user has approved: until they have
-//! decided, no item of another server is shown under these names, because an agent would take it
+//! Names of withheld items under which something else was seen before: until their user has decided, no item of another server is shown under these names, because an agent would take it
 //! for the withheld one.
 
 use std::collections::HashMap;
@@ -20,15 +19,15 @@ struct WaitingItem<'s> {
 }
 
 impl<'s> WaitingNames<'s> {
-    /// Collects the withheld tools or prompts of these servers that the user knows as something
-    /// else.
+    /// Collects the withheld tools or prompts of these servers under whose names something else was
+    /// seen before.
     pub(super) fn of(kind: Gated, servers: impl Iterator<Item = &'s Arc<Server>>) -> Self {
         let mut all = Self(HashMap::new());
         for server in servers {
             let config = server.config();
             // What nobody knows yet takes no name from anybody.
-            let known = server.withheld(kind).filter(|(_, is_known)| *is_known);
-            for (own, _) in known {
+            let known = server.withheld(kind).filter(|item| item.is_known);
+            for own in known.map(|item| item.name.as_str()) {
                 let name = names::shown(&config.name, config.prefix.as_deref(), own);
                 let item = WaitingItem {
                     server: &config.name,

@@ -12,7 +12,7 @@ use crate::store::Gated;
 pub(in super::super) struct WithheldTemplate {
     /// The template.
     pub(super) key: String,
-    /// Whether its user knows it as something else.
+    /// Whether it was seen as something else before.
     pub(in super::super) is_known: bool,
     server: Arc<Server>,
     parsed: OnceLock<Option<Template>>,
@@ -23,9 +23,9 @@ impl WithheldTemplate {
     pub(super) fn all_of(server: &Arc<Server>) -> impl Iterator<Item = Self> + use<> {
         let withheld = server.withheld(Gated::Template);
         let all: Vec<_> = withheld
-            .map(|(key, is_known)| Self {
-                key: key.to_owned(),
-                is_known,
+            .map(|item| Self {
+                key: item.name.clone(),
+                is_known: item.is_known,
                 server: server.clone(),
                 parsed: OnceLock::new(),
             })

@@ -60,6 +60,13 @@ impl PendingItem {
         self.was.as_deref().or(self.declared.as_deref())
     }
 
+    /// Checks whether something was seen under its name before, by whomever and wherever, or may have
+    /// been: agents may know it by that name.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.before().is_some() || self.known_elsewhere
+    }
+
     /// Returns its treatment by a policy.
     #[must_use]
     pub fn treatment(&self, changes: &ChangePolicy) -> Treatment {
