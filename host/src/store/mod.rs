@@ -141,8 +141,8 @@ impl Store {
         let learn = |record: Recorded| {
             let mut record = match record {
                 Recorded::Readable(record) => *record,
-                Recorded::Missing => Record::new(true),
-                Recorded::Damaged => Record::new(false),
+                Recorded::Missing => Record::new(),
+                Recorded::Damaged => Record::after_damage(),
             };
             // It decides what it lists first, and what later.
             let is_asked = record.has_unknown(&offered);

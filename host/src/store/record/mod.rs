@@ -105,9 +105,8 @@ pub(super) struct Rules<'a> {
 }
 
 impl Record {
-    /// Makes the record of an upstream that was never asked. `first` tells whether its first offers
-    /// are taken as they are.
-    pub(super) fn new(first: bool) -> Self {
+    /// Makes the record of an upstream that was never asked: its first offers are taken as they are.
+    pub(super) fn new() -> Self {
         Self {
             format: FORMAT,
             fetched: seconds_now(),
@@ -119,7 +118,18 @@ impl Record {
             clients: String::new(),
             has_cautions: true,
             folder: None,
-            first,
+            first: true,
+        }
+    }
+
+    /// Makes the record of an upstream of which there is one that cannot be read: whatever it offers
+    /// may be something else by now than what its user has seen under that name.
+    pub(super) fn after_damage() -> Self {
+        let forgotten = Gated::ALL.map(|kind| (kind, Unseen::forgotten()));
+        Self {
+            unseen: forgotten.into(),
+            first: false,
+            ..Self::new()
         }
     }
 

@@ -35,8 +35,8 @@ pub(super) struct Unseen {
     /// that they have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) gone: BTreeSet<String>,
-    /// Whether so many items have gone that not all of them are remembered: new items then may be
-    /// changes of something that the user has seen.
+    /// Whether so many items have gone that not all of them are remembered, or all are forgotten:
+    /// new items then may be changes of something that the user has seen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_forgotten: bool,
     /// Items of these whose names the user may know for something else.
@@ -97,6 +97,14 @@ pub(super) struct OffersChange<'r> {
 }
 
 impl Unseen {
+    /// Makes those of an upstream of which nobody knows any more what its user has seen.
+    pub(super) fn forgotten() -> Self {
+        Self {
+            has_forgotten: true,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn update(&mut self, change: OffersChange<'_>, news: &mut OfferedChanges) {
         let OffersChange {
             kind,

@@ -324,7 +324,7 @@ fn a_tool_is_as_careful_as_agents_need_it_and_no_more() {
             .unwrap();
     };
     for round in 0..2000 {
-        let mut record = Record::new(true);
+        let mut record = Record::new();
         let mut last: [Option<Form>; KINDS] = [None; KINDS];
         let mut log = String::new();
         let mut number = 0;

@@ -1,7 +1,7 @@
 //! Files of records: written, damaged, too large, and of older versions.
 
 use super::*;
-use dormouse_config::OnChange;
+use dormouse_config::{NewTools, OnChange};
 
 #[test]
 fn what_was_learnt_is_known_to_the_next_process() {
@@ -126,6 +126,27 @@ fn what_comes_after_a_damaged_record_waits_until_it_is_approved() {
     let learnt = store.learn(&of, offered(&[("b", "B")]), &OnChange::Ask.into(), None);
     assert!(learnt.is_err());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{");
+}
+
+/// Who takes new items as they come does not take those of which nobody knows whether they are new.
+#[test]
+fn what_comes_after_a_damaged_record_is_not_new() {
+    let (_folder, store, of) = fixture();
+    let changes = ChangePolicy {
+        new_tools: NewTools::Show,
+        ..OnChange::Block.into()
+    };
+    let learn = |tools: &[(&str, &str)]| {
+        let learnt = store.learn(&of, offered(tools), &changes, None);
+        learnt.unwrap().pending
+    };
+    learn(&[("a", "A"), ("b", "B")]);
+    std::fs::write(store.file(&of), "{").unwrap();
+    assert_eq!(learn(&[("a", "EVIL")]), ["a"]);
+    assert_eq!(learn(&[("a", "EVIL"), ("b", "EVIL")]), ["a", "b"]);
+    let known = store.known(&of).unwrap();
+    assert!(known.pending.iter().all(PendingItem::is_known));
+    assert_eq!(names(&store, &of), [""; 0]);
 }
 
 /// An upstream whose record another user can have written is not a new one either.

@@ -172,7 +172,7 @@ fn what_is_new_is_found_in_linear_time() {
     ];
     for (what, input) in inputs {
         dormouse_tests::growth::is_linear(what, 60, input, |[before, now]| {
-            let mut record = Record::new(true);
+            let mut record = Record::new();
             record.update(before.clone(), rules, None);
             let news = record.update(now.clone(), rules, None);
             let pending = record.pending();

@@ -13,7 +13,7 @@ use super::*;
 fn readable(record: Recorded) -> Record {
     match record {
         Recorded::Readable(record) => *record,
-        Recorded::Missing | Recorded::Damaged => Record::new(true),
+        Recorded::Missing | Recorded::Damaged => Record::new(),
     }
 }
 

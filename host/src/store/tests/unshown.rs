@@ -105,7 +105,7 @@ fn what_is_forgotten_of_other_clients_is_as_careful_as_it_was() {
         declared: None,
         asker: Asker::Agent,
     };
-    let mut record = Record::new(true);
+    let mut record = Record::new();
     record.update(to(false, "1", &tools("0", true)), rules, None);
     let hint = |record: &Record| {
         let known = record.clone().into_known().unwrap();
@@ -256,7 +256,7 @@ fn nothing_is_told_that_was_in_no_difference() {
             declared: None,
             asker: Asker::Agent,
         };
-        let mut record = Record::new(true);
+        let mut record = Record::new();
         random.1.clear();
         record.update(random.offered(), rules, None);
         let mut read = told(&record);
