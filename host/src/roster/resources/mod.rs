@@ -2,6 +2,7 @@
 //! changes.
 
 mod followed;
+mod matching_steps;
 mod named;
 mod resolution;
 mod shown_uris;

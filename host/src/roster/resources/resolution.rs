@@ -4,23 +4,18 @@
 //! that several servers claim leads to none: an agent that reads a resource of one server must not
 //! get one that another has put in its place.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::matching_steps::MatchingSteps;
 use crate::roster::uris::{is_own, is_page, split, with_server};
 use crate::roster::{Offer, OfferRefusal, Roster, Snapshot};
 
-/// Most bytes that are compared when a URI is matched against the templates of one server: a few
-/// milliseconds. Servers choose their templates, and some of them the URIs.
-pub(super) const MAX_STEPS: usize = 4 << 20;
-
 /// Most URIs in the refusal of one that several servers claim: they may be long.
 const MAX_HINTS: usize = 8;
-
-static TOO_MANY_STEPS: Once = Once::new();
 
 /// A listed resource or template, with the values of the template's variables.
 pub type ListedResource = (Arc<Offer>, Map<String, Value>);
@@ -76,35 +71,23 @@ fn names_scheme(template: &str) -> bool {
 }
 
 impl Snapshot {
-    /// Returns the servers that claim a URI by their lists, each with the offer to read it by. A
-    /// server whose templates take too long to match does not claim it.
-    fn claims(&self, uri: &str) -> BTreeMap<String, ListedResource> {
-        let mut steps: HashMap<&str, usize> = HashMap::new();
-        let mut claims: BTreeMap<String, ListedResource> = self
-            .resources()
-            .owners(uri)
+    /// Returns the servers that claim a URI by their lists, each with the offer to read it by: of all,
+    /// or of one. Of a server whose templates take too long to match, not all are looked at.
+    fn claims<'s>(
+        &'s self,
+        uri: &str,
+        of: Option<&str>,
+        steps: &mut MatchingSteps<'s>,
+    ) -> BTreeMap<String, ListedResource> {
+        let is_meant = |offer: &&Arc<Offer>| of.is_none_or(|server| server == offer.server());
+        let listed = self.resources().owners(uri).filter(is_meant);
+        let mut claims: BTreeMap<String, ListedResource> = listed
             .map(|offer| (offer.server().to_owned(), (offer.clone(), Map::new())))
             .collect();
-        for template in self.templates().with_hidden() {
-            let steps = steps.entry(template.server()).or_default();
-            // With nothing left, no other is looked at either: that takes time, too.
-            if *steps <= MAX_STEPS {
-                *steps = steps.saturating_add(template.steps(uri));
-            }
-            if *steps > MAX_STEPS {
-                // Once: servers choose how often that happens.
-                TOO_MANY_STEPS.call_once(|| {
-                    tracing::warn!(
-                        "some templates of server `{}` are not held against a URI of {} bytes, \
-                         because that takes too long; this is not said again",
-                        template.server(),
-                        uri.len()
-                    );
-                });
-                continue;
-            }
+        for template in self.templates().with_hidden().filter(is_meant) {
             // A project's is of no more than one scheme: all the others are the user's.
-            if template.is_of_project() && !names_scheme(&template.key) {
+            let counts = !template.is_of_project() || names_scheme(&template.key);
+            if !counts || !steps.allow(template.server(), uri.len(), || template.steps(uri)) {
                 continue;
             }
             if let Some(variables) = template.matched(uri) {
@@ -119,8 +102,12 @@ impl Snapshot {
     /// Returns the servers with a withheld template for a URI, which claim it beside those in
     /// `claiming`. If one of those is the user's own, only templates that the user knows, of their
     /// own servers, count; otherwise all but a project's that the user does not know.
-    fn withheld_claims(&self, uri: &str, claiming: &BTreeSet<String>) -> BTreeSet<String> {
-        let mut steps: usize = 0;
+    fn withheld_claims<'s>(
+        &'s self,
+        uri: &str,
+        claiming: &BTreeSet<String>,
+        steps: &mut MatchingSteps<'s>,
+    ) -> BTreeSet<String> {
         let is_users = claiming.iter().any(|server| !self.is_of_project(server));
         let withheld = self.templates().withheld_templates().iter();
         let claims = withheld.filter(|template| {
@@ -128,11 +115,9 @@ impl Snapshot {
                 true => template.is_known && !template.is_of_project(),
                 false => template.is_known || !template.is_of_project(),
             };
-            if !counts || steps > MAX_STEPS {
-                return false;
-            }
-            steps = steps.saturating_add(template.steps(uri));
-            steps <= MAX_STEPS && template.matches(uri)
+            counts
+                && steps.allow(template.server(), uri.len(), || template.steps(uri))
+                && template.matches(uri)
         });
         claims
             .map(|template| template.server().to_owned())
@@ -176,7 +161,8 @@ impl Roster {
         if let Some((own, server)) = split(uri) {
             return self.resource_of(snapshot, own, server);
         }
-        let mut listed = snapshot.claims(uri);
+        let mut steps = MatchingSteps::default();
+        let mut listed = snapshot.claims(uri, None, &mut steps);
         let mut claiming: BTreeSet<String> = listed.keys().cloned().collect();
         let naming = self.naming(uri).into_iter();
         claiming.extend(naming.filter(|server| snapshot.servers().contains_key(server)));
@@ -185,14 +171,19 @@ impl Roster {
             claiming.extend(servers.map(str::to_owned));
         }
         if !claiming.is_empty() {
-            claiming.extend(snapshot.withheld_claims(uri, &claiming));
+            claiming.extend(snapshot.withheld_claims(uri, &claiming, &mut steps));
         }
         // Of the user's own resources a project can claim none.
-        if claiming
-            .iter()
-            .any(|server| !snapshot.is_of_project(server))
-        {
+        let mut claimants = claiming.iter();
+        let is_users = claimants.any(|server| !snapshot.is_of_project(server));
+        if is_users {
             claiming.retain(|server| !snapshot.is_of_project(server));
+        }
+        // It may be one of theirs, which no other is to have.
+        if !claiming.is_empty() {
+            let undecided = steps.undecided();
+            let undecided = undecided.filter(|it| !(is_users && snapshot.is_of_project(it)));
+            claiming.extend(undecided.map(str::to_owned));
         }
         if claiming.len() > 1 {
             return Err(UnresolvedResource::Contested(
@@ -244,7 +235,9 @@ impl Roster {
         if !snapshot.servers().contains_key(server) {
             return Err(UnresolvedResource::Unknown);
         }
-        let listed = snapshot.claims(uri).remove(server);
+        let mut steps = MatchingSteps::default();
+        let mut claims = snapshot.claims(uri, Some(server), &mut steps);
+        let listed = claims.remove(server);
         let is_named = || {
             let is_named = self.naming(uri).iter().any(|it| it == server);
             self.reads_unlisted(snapshot, server)
@@ -279,35 +272,4 @@ impl Roster {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_template_of_any_scheme_is_known() {
-        for (template, names) in [
-            ("db://{id}", true),
-            ("db:{+all}", true),
-            ("{+all}", false),
-            ("{scheme}://x", false),
-            ("d{rest}", false),
-            ("", false),
-        ] {
-            assert_eq!(names_scheme(template), names, "{template}");
-        }
-    }
-
-    #[test]
-    fn a_contested_resource_is_refused_with_all_names() {
-        let contested = UnresolvedResource::Contested(vec!["a".into(), "b".into()]);
-        let OfferRefusal::NotFound(why) = contested.refusal("db://1") else {
-            panic!("it is found")
-        };
-        for part in [
-            "`db://1`",
-            "`a` and `b`",
-            "`db://1#dormouse-server=a` or `db://1#dormouse-server=b`",
-        ] {
-            assert!(why.contains(part), "{why}");
-        }
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ use dormouse_protocol::Answer;
 use dormouse_upstream::without_blocking;
 use serde_json::Value;
 
-use super::resolution::MAX_STEPS;
+use super::matching_steps::MAX_STEPS;
 use crate::roster::uris::{
     each_page, each_page_of_result, each_uri, is_always_named, text_of, with_replaced, with_server,
 };
