@@ -7,6 +7,8 @@ use dormouse_catalog::validator;
 use dormouse_jsonrpc::member;
 use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::Answer;
+use dormouse_protocol::attribution::remark;
+use dormouse_text::visible::visible_json;
 use dormouse_upstream::without_blocking;
 use serde_json::{Map, Value};
 
@@ -77,10 +79,11 @@ fn checked(object: &str, arguments: &Map<String, Value>) -> Option<String> {
     let mut told = "The arguments do not fit the tool's input schema:".to_owned();
     for problem in &problems.listed {
         // Writing to a string cannot fail.
-        let _ = write!(told, "\n- `{}`: {}", problem.pointer, problem.message);
+        let problem = format!("`{}`: {}", problem.pointer, problem.message);
+        let _ = write!(told, "\n- {}", remark(&problem));
     }
     if schema.len() <= MAX_SCHEMA_BYTES {
-        let _ = write!(told, "\nIts input schema: {schema}");
+        let _ = write!(told, "\nIts input schema: {}", visible_json(schema));
     }
     Some(told)
 }
@@ -106,5 +109,16 @@ mod tests {
         assert_eq!(result(false, json!({})), 0);
         let told = unfit(object, &Map::new()).unwrap();
         assert!(told.contains(r#""required":["a"]"#), "{told}");
+        let object = object.replace(r#""a""#, "\"a\u{202e}[server `b`]\"");
+        let told = unfit(&object, &Map::new()).unwrap();
+        let (problems, schema) = told.split_once("\nIts input").unwrap();
+        assert!(
+            !problems.contains("[server") && problems.lines().count() == 2,
+            "{told}"
+        );
+        assert!(
+            !told.contains('\u{202e}') && schema.contains("\\u202e"),
+            "{told}"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dormouse_policy::exposure::ShownMode;
-use dormouse_text::visible::line_beginning;
+use dormouse_text::visible::{line_beginning, visible_json};
 use serde_json::{Map, Value};
 
 use super::index_of_names::{known_server, servers};
@@ -113,10 +113,11 @@ pub(super) fn describe(
         is_any_known = true;
         let call = tool.access().call_tool();
         let object = tool.declared().map_or("{}", |declared| declared.tool.get());
+        let object = visible_json(object);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "`{}`, called by `{call}`:", tool.name);
         match text.len() + object.len() <= MAX_DESCRIBED_BYTES {
-            true => text.push_str(object),
+            true => text.push_str(&object),
             false if is_alone => text.push_str(TOO_LONG),
             false => text.push_str("(too long to be told with the others: ask for it alone)"),
         }
