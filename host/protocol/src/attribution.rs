@@ -23,7 +23,8 @@ pub use question::SHOWN_PARAMETERS;
 pub use reserved::page_id;
 
 /// Returns a remark of Dormouse's own that has words of a server's in it, for a question that is
-/// marked already: one line in which nothing is hidden and nothing looks like a mark.
+/// marked already or an answer of Dormouse's own: one line in which nothing is hidden and nothing
+/// looks like a mark.
 #[must_use]
 pub fn remark(text: &str) -> String {
     unmarked(&visible_line(text)).into_owned()
