@@ -169,6 +169,7 @@ mod tests {
     fn confirmed() -> JudgedTool {
         JudgedTool {
             access: ToolAccess::Write,
+            offered: None,
             declaration: Some(blake3::hash(b"{}")),
             launch: None,
             component: Some((PathBuf::from("/files.wasm"), None)),

@@ -25,8 +25,10 @@ pub(in crate::roster) enum CallTarget {
 pub(in crate::roster) struct JudgedTool {
     /// Access that it has.
     pub(in crate::roster) access: ToolAccess,
-    /// Hash of its declaration; none where nobody is shown it.
+    /// Hash of its declaration, which is what its user has approved; none where nobody is shown it.
     pub(super) declaration: Option<blake3::Hash>,
+    /// Hash of what its upstream says of it now, approved or not; none where that has nothing to say of it.
+    pub(super) offered: Option<blake3::Hash>,
     /// Launch of its upstream.
     pub(super) launch: Option<Fingerprint>,
     /// Component that it is of, and the stamp of its file.
@@ -63,6 +65,7 @@ impl JudgedTool {
         Self {
             access: ToolAccess::of(set.or(said)),
             declaration: declared.map(|declared| blake3::hash(declared.tool.get().as_bytes())),
+            offered: server.and_then(|server| server.offered_tool(tool)),
             launch: config.and_then(|config| Some(config.bridge()?.fingerprint.clone())),
             component: component.map(|path: &Path| {
                 let stamp = server.and_then(|server| server.stamp().copied());
@@ -98,12 +101,14 @@ impl JudgedTool {
         let Self {
             access,
             declaration,
+            offered,
             launch,
             component,
             given: _,
         } = now;
         self.access == *access
             && self.declaration == *declaration
+            && self.offered == *offered
             && self.launch == *launch
             && self.component == *component
     }
@@ -111,13 +116,20 @@ impl JudgedTool {
 
 #[cfg(test)]
 mod tests {
+    use dormouse_config::ChangePolicy;
+    use dormouse_upstream::Offered;
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
     use super::*;
+    use crate::roster::tests::{ADD, Home, component};
 
     #[test]
     fn what_runs_is_judged_by_its_own_file_and_by_its_upstream() {
         let tool = |access, file: &str, is_of_upstream: bool| JudgedTool {
             access,
             declaration: Some(blake3::hash(file.as_bytes())),
+            offered: None,
             launch: is_of_upstream.then(Fingerprint::default),
             component: Some((file.into(), None)),
             given: JudgedInputs::default(),
@@ -137,5 +149,45 @@ mod tests {
             let was = tool(read, "a.wasm", was_of_upstream);
             assert_eq!(was.runs_as(&now), runs, "{was:?} {now:?}");
         }
+    }
+    /// What is shown of it stays what its user has approved, and what it does need not.
+    #[test]
+    fn a_tool_is_another_one_once_its_upstream_says_so() {
+        let home = Home::new();
+        home.write("a.wasm", &component(&[ADD]));
+        let config =
+            "[servers.a]\ncommand = 'x'\n[servers.b]\ncommand = 'y'\ncomponent = 'a.wasm'\n";
+        home.write("dormouse.toml", config.as_bytes());
+        let roster = home.open();
+        let changes = ChangePolicy::default();
+        let learn = |server: &str, described: &str| {
+            let tools = ["x", "add"].map(|name| {
+                let tool = json!({
+                    "name": name, "description": described, "inputSchema": { "type": "object" },
+                });
+                to_raw_value(&tool).unwrap()
+            });
+            let offered = Offered {
+                tools: tools.into(),
+                ..Offered::default()
+            };
+            let of = roster.judged_tool(server, "x").launch.unwrap();
+            roster.store.learn(&of, offered, &changes, None).unwrap();
+            roster.refresh(None);
+            (
+                roster.judged_tool(server, "x"),
+                roster.judged_tool(server, "add"),
+            )
+        };
+        let (was, _) = learn("a", "A");
+        assert_eq!(learn("a", "A").0, was);
+        let (now, _) = learn("a", "B");
+        assert_eq!((now.declaration, now.access), (was.declaration, was.access));
+        assert!(now != was && !was.runs_as(&now));
+        assert_eq!(learn("a", "A").0, was);
+        // A function of a component's own is what the component says.
+        let ((was_used, was_own), (used, own)) = (learn("b", "A"), learn("b", "B"));
+        assert_ne!(was_used, used);
+        assert_eq!(was_own, own);
     }
 }

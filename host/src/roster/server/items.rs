@@ -1,6 +1,6 @@
 //! Items of a server: which are shown, wait for approval, are gone or are left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing};
@@ -167,6 +167,33 @@ impl Server {
     fn listings(&self) -> impl Iterator<Item = &Arc<Listing>> {
         let of_upstream = self.known.as_ref().map(|known| &known.listing);
         self.listing.iter().chain(&self.declared).chain(of_upstream)
+    }
+
+    /// Returns the hash of what its upstream says of a tool now, approved or not, in all forms that any
+    /// clients are offered. None of a function of a component's own.
+    pub(in super::super) fn offered_tool(&self, tool: &str) -> Option<blake3::Hash> {
+        let mut declared = self.declared().into_iter().flat_map(|all| &all.tools);
+        if declared.any(|declared| declared.name == tool && declared.is_typed()) {
+            return None;
+        }
+        let known = self.known.as_ref()?;
+        let waiting = known.pending.iter();
+        let waiting: Vec<_> = waiting
+            .filter(|item| item.kind == Gated::Tool && item.name == tool)
+            .collect();
+        let mut forms: BTreeSet<&str> = waiting.iter().map(|item| item.is.get()).collect();
+        // What does not wait is as it is listed.
+        if waiting.iter().all(|item| !item.of_others.is_empty()) {
+            let listed = known.listing.tools.iter();
+            let listed = listed.filter(|listed| listed.name == tool);
+            forms.extend(listed.map(|listed| listed.tool.get()));
+        }
+        let mut hasher = blake3::Hasher::new();
+        for form in &forms {
+            hasher.update(&(form.len() as u64).to_le_bytes());
+            hasher.update(form.as_bytes());
+        }
+        (!forms.is_empty()).then(|| hasher.finalize())
     }
 
     /// Returns its pending tools.
