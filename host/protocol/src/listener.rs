@@ -137,6 +137,12 @@ pub trait Listener: Send + Sync {
         Map::new()
     }
 
+    /// Whether [`check_judged`](Self::check_judged) depends on what its tool is, which its upstream may
+    /// have announced to be another one by now.
+    fn is_judged_by_tool(&self) -> bool {
+        false
+    }
+
     /// Checks that the call may go on, and that its tool is still the one that it was judged by.
     /// Upstreams are started for a call, and may offer something else then, under other rules: this is
     /// asked after that, and may ask the client's user.

@@ -143,7 +143,7 @@ impl Roster {
     }
 
     /// Returns the condition on which a request goes on that is no call of a tool.
-    fn while_profile_has(&self, server: &str, profile: &str) -> CallCondition {
+    fn while_profile_has(&self, server: &str, profile: &str) -> Arc<dyn CallCondition> {
         let (server, profile) = (server.to_owned(), profile.to_owned());
         let roster = self.me.clone();
         Arc::new(move || {

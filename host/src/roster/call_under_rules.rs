@@ -1,11 +1,12 @@
 //! Call of a tool under the rules as they are whenever it goes on: calls wait for people and for
 //! servers that start, and their user may write other rules meanwhile.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use dormouse_runtime::{Arguments, CallCondition};
 use dormouse_text::visible::short_name;
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
@@ -114,6 +115,16 @@ impl CallUnderRules {
             decided.judged.get_or_insert(now);
             decided.is_confirmed = true;
         }
+    }
+
+    /// Whether it depends on what its tool is now that it is made.
+    pub(super) fn is_about_tool(&self, roster: &Weak<Roster>) -> bool {
+        let Some(agent) = &self.agent else {
+            return false;
+        };
+        let roster = roster.upgrade();
+        let asks = |roster: Arc<Roster>| roster.snapshot().asks_about_calls(&self.server);
+        agent.called_as.is_some() || roster.is_some_and(asks)
     }
 
     /// Whether its user was asked about it, or would have been, and it is not made.
@@ -278,21 +289,40 @@ impl Roster {
         &self,
         call: &Arc<CallUnderRules>,
         context: &CallContext,
-    ) -> CallCondition {
-        let (roster, call, context) = (self.me.clone(), Arc::clone(call), context.clone());
-        Arc::new(move || {
-            let (roster, call, context) = (roster.clone(), Arc::clone(&call), context.clone());
-            async move {
-                // Where there is no roster any more, nothing is called either.
-                let Some(roster) = roster.upgrade() else {
-                    return Err(call.has_changed().of_begun_call());
-                };
-                let may = roster.may_go_on(&call, &context).await;
-                let may = may.unwrap_or_else(|why| Err(call.hidden(&why)));
-                may.map_err(|why| why.of_begun_call())
-            }
-            .boxed()
+    ) -> Arc<dyn CallCondition> {
+        Arc::new(ConditionOfRules {
+            roster: self.me.clone(),
+            call: Arc::clone(call),
+            context: context.clone(),
         })
+    }
+}
+
+/// Condition on which a call goes on: its rules.
+struct ConditionOfRules {
+    roster: Weak<Roster>,
+    call: Arc<CallUnderRules>,
+    context: CallContext,
+}
+
+impl CallCondition for ConditionOfRules {
+    fn check(&self) -> BoxFuture<'static, Result<(), String>> {
+        let (roster, call) = (self.roster.clone(), Arc::clone(&self.call));
+        let context = self.context.clone();
+        async move {
+            // Where there is no roster any more, nothing is called either.
+            let Some(roster) = roster.upgrade() else {
+                return Err(call.has_changed().of_begun_call());
+            };
+            let may = roster.may_go_on(&call, &context).await;
+            let may = may.unwrap_or_else(|why| Err(call.hidden(&why)));
+            may.map_err(|why| why.of_begun_call())
+        }
+        .boxed()
+    }
+
+    fn is_about_tool(&self) -> bool {
+        self.call.is_about_tool(&self.roster)
     }
 }
 

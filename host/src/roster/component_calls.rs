@@ -1,11 +1,12 @@
 //! Calls of tools that a component makes at the upstream that it stands in front of: each is held to what a
 //! call of that tool by an agent is held to.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
-use dormouse_runtime::UpstreamCallCondition;
+use dormouse_runtime::{CallCondition, UpstreamCallCondition};
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 
 use super::call_under_rules::CallUnderRules;
 use super::{CallContext, CallRefusal, NoSuchTool, Roster, Server};
@@ -19,6 +20,41 @@ struct ComponentRequest {
     /// Whether its user was asked about such a call, and has not agreed: a component that tries again
     /// opens no form after the other.
     has_refused: AtomicBool,
+}
+
+/// Condition on which such a call begins and goes on: its rules.
+struct ConditionOfUpstreamCall {
+    roster: Weak<Roster>,
+    request: Arc<ComponentRequest>,
+    call: Arc<CallUnderRules>,
+    has_begun: Arc<AtomicBool>,
+}
+
+impl CallCondition for ConditionOfUpstreamCall {
+    fn check(&self) -> BoxFuture<'static, Result<(), String>> {
+        let (roster, request) = (self.roster.clone(), Arc::clone(&self.request));
+        let (call, has_begun) = (Arc::clone(&self.call), Arc::clone(&self.has_begun));
+        async move {
+            // Where there is no roster any more, nothing is called either.
+            let may = match roster.upgrade() {
+                Some(roster) => roster.may_call_upstream(&request, &call).await,
+                None => Ok(Err(call.has_changed())),
+            };
+            if has_begun.load(Ordering::Relaxed) {
+                let may = may.unwrap_or_else(|why| Err(call.hidden(&why)));
+                return may.map_err(|why| why.of_begun_call());
+            }
+            may.map_err(|why| why.to_string())?
+                .map_err(|why| why.to_string())?;
+            has_begun.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn is_about_tool(&self) -> bool {
+        self.call.is_about_tool(&self.roster)
+    }
 }
 
 impl Roster {
@@ -44,28 +80,11 @@ impl Roster {
             let is_for_agent = request.call.as_ref().is_none_or(|call| call.is_of_agent());
             let call =
                 CallUnderRules::of_component(names, arguments, is_for_agent, &request.context);
-            let of_call = Arc::new((call, AtomicBool::new(false)));
-            let (roster, request) = (roster.clone(), Arc::clone(&request));
-            Arc::new(move || {
-                let (roster, request, of_call) =
-                    (roster.clone(), Arc::clone(&request), Arc::clone(&of_call));
-                async move {
-                    let (call, has_begun) = &*of_call;
-                    // Where there is no roster any more, nothing is called either.
-                    let may = match roster.upgrade() {
-                        Some(roster) => roster.may_call_upstream(&request, call).await,
-                        None => Ok(Err(call.has_changed())),
-                    };
-                    if has_begun.load(Ordering::Relaxed) {
-                        let may = may.unwrap_or_else(|why| Err(call.hidden(&why)));
-                        return may.map_err(|why| why.of_begun_call());
-                    }
-                    may.map_err(|why| why.to_string())?
-                        .map_err(|why| why.to_string())?;
-                    has_begun.store(true, Ordering::Relaxed);
-                    Ok(())
-                }
-                .boxed()
+            Arc::new(ConditionOfUpstreamCall {
+                roster: roster.clone(),
+                request: Arc::clone(&request),
+                call: Arc::new(call),
+                has_begun: Arc::default(),
             })
         }))
     }

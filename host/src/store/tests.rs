@@ -11,6 +11,7 @@ mod hints;
 mod kinds_of_clients;
 mod long_learning;
 mod unshown;
+mod untold;
 
 use dormouse_launch::{Launch, Stdio};
 use serde_json::value::{RawValue, to_raw_value};

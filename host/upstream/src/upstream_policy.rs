@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dormouse_protocol::{Listener, SessionId};
 use futures::future::BoxFuture;
 
-use super::{Lost, Offered, Reactions};
+use super::{Lost, NeededLists, Offered, Reactions};
 
 /// Policy that knows what an upstream is supposed to offer, and decides what reaches it.
 pub trait UpstreamPolicy: Send + Sync {
@@ -35,6 +35,16 @@ pub trait UpstreamPolicy: Send + Sync {
     /// Returns the upstream's reactions to the first requests of MCP's eras, as far as they are
     /// known.
     fn reactions(&self) -> Reactions;
+
+    /// Returns the lists of the upstream that have to be known, as they are after all changes that it has
+    /// announced, before [`admit`](Self::admit) can decide about a request; none where it may go to the
+    /// upstream whatever that has become.
+    fn needed_lists(
+        &self,
+        method: &str,
+        name: Option<&str>,
+        caller: &Arc<dyn Listener>,
+    ) -> NeededLists;
 
     /// Checks whether a request may go to the upstream as it is now, for the tool, prompt or other
     /// item that `name` names. A tool that has changed since its user last saw it may not; where

@@ -12,16 +12,22 @@ use crate::error::Cause;
 /// host ends it where that is so, rather than tell it.
 #[derive(Clone, Default)]
 pub(crate) struct CheckedCondition {
-    condition: Option<CallCondition>,
+    condition: Option<Arc<dyn CallCondition>>,
     failed: Arc<OnceLock<String>>,
 }
 
 impl CheckedCondition {
-    pub(crate) fn new(condition: Option<CallCondition>) -> Self {
+    pub(crate) fn new(condition: Option<Arc<dyn CallCondition>>) -> Self {
         Self {
             condition,
             failed: Arc::default(),
         }
+    }
+
+    /// Whether it depends on what the called tool is now.
+    pub(crate) fn is_about_tool(&self) -> bool {
+        let condition = self.condition.as_ref();
+        condition.is_some_and(|condition| condition.is_about_tool())
     }
 
     /// Checks it now.
@@ -32,7 +38,7 @@ impl CheckedCondition {
         let Some(condition) = &self.condition else {
             return std::future::ready(Ok(())).boxed();
         };
-        let (checking, failed) = (condition(), Arc::clone(&self.failed));
+        let (checking, failed) = (condition.check(), Arc::clone(&self.failed));
         async move {
             let checked = checking.await;
             if let Err(why) = &checked {

@@ -40,19 +40,36 @@ pub struct Call {
     /// Receives the plugin's messages while it runs, and answers its questions.
     pub listener: Arc<dyn Listener>,
     /// Condition on which it begins, and goes on after it has waited, if there is one.
-    pub condition: Option<CallCondition>,
+    pub condition: Option<Arc<dyn CallCondition>>,
     /// Conditions of the calls of tools that its guest makes at its upstream, if there are any besides.
     pub upstream_condition: Option<UpstreamCallCondition>,
 }
 
 /// Condition of a call, checked whenever the call goes on after it may have waited. A user may be asked
-/// for it. The error is the reason why the call does not go on, for the agent.
-pub type CallCondition = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+/// for it.
+pub trait CallCondition: Send + Sync {
+    /// Checks it now. The error is the reason why the call does not go on, for the agent.
+    fn check(&self) -> BoxFuture<'static, Result<(), String>>;
+
+    /// Whether it depends on what the called tool is now.
+    fn is_about_tool(&self) -> bool {
+        false
+    }
+}
+
+impl<F> CallCondition for F
+where
+    F: Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync,
+{
+    fn check(&self) -> BoxFuture<'static, Result<(), String>> {
+        self()
+    }
+}
 
 /// Returns the condition on which a guest's call of a tool of its upstream begins, and goes on after it
 /// has waited, by the tool's name and the arguments as JSON text. Where it does not hold, the guest is told
 /// why, and goes on itself.
-pub type UpstreamCallCondition = Arc<dyn Fn(&str, &str) -> CallCondition + Send + Sync>;
+pub type UpstreamCallCondition = Arc<dyn Fn(&str, &str) -> Arc<dyn CallCondition> + Send + Sync>;
 
 impl Call {
     /// Checks its condition before its guest begins, without `permit` while a user is asked.
@@ -61,7 +78,7 @@ impl Call {
             return Ok(());
         };
         loop {
-            let mut checking = condition();
+            let mut checking = condition.check();
             if let Poll::Ready(checked) = futures::poll!(&mut checking) {
                 return checked.map_err(Cause::Refused);
             }

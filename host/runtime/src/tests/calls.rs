@@ -41,7 +41,7 @@ async fn a_call_does_not_begin_where_its_condition_does_not_hold_by_then() {
     let slot = runtime.slot(target);
     let holds = Arc::new(AtomicBool::new(true));
     let seen = Arc::clone(&holds);
-    let condition: CallCondition = Arc::new(move || {
+    let condition: Arc<dyn CallCondition> = Arc::new(move || {
         let checked = match seen.load(Ordering::Relaxed) {
             true => Ok(()),
             false => Err("denied".to_owned()),

@@ -58,7 +58,7 @@ async fn a_call_that_waits_for_memory_goes_on_where_it_still_may() {
         let held = slot.room.memory.charge(170 * MIB).unwrap();
         let holds = Arc::new(AtomicBool::new(true));
         let seen = Arc::clone(&holds);
-        let condition: CallCondition = Arc::new(move || {
+        let condition: Arc<dyn CallCondition> = Arc::new(move || {
             let holds = seen.load(Ordering::Relaxed);
             let checked = holds.then_some(()).ok_or_else(|| "denied".to_owned());
             std::future::ready(checked).boxed()

@@ -106,7 +106,7 @@ async fn a_call_that_may_have_begun_is_not_said_to_be_not_made() {
         let (call, _, context) = call(Some(json!({ "action": "cancel" })), is_discover);
         home.write("dormouse.toml", config.as_bytes());
         roster.reload().unwrap();
-        let told = roster.condition(&call, &context)().await.unwrap_err();
+        let told = roster.condition(&call, &context).check().await.unwrap_err();
         for part in [why, "`add` of server `a` did not go on", "so far is done"] {
             assert!(told.contains(part), "no `{part}` in {told}");
         }

@@ -36,7 +36,7 @@ impl Server {
         tool: &str,
         arguments: Arguments,
         context: CallContext,
-        condition: Option<CallCondition>,
+        condition: Option<Arc<dyn CallCondition>>,
         of_upstream: Option<UpstreamCallCondition>,
     ) -> Result<Answer, OfferRefusal> {
         let name = &self.config.name;
@@ -84,7 +84,7 @@ impl Server {
         roster: &Roster,
         wanted: GuestRequest,
         context: CallContext,
-        condition: Option<CallCondition>,
+        condition: Option<Arc<dyn CallCondition>>,
         of_upstream: Option<UpstreamCallCondition>,
     ) -> Result<Answer, OfferRefusal> {
         let failed = |why: String| OfferRefusal::Failed(why);
@@ -100,7 +100,7 @@ impl Server {
         slot: &Arc<Slot>,
         wanted: GuestRequest,
         context: CallContext,
-        condition: Option<CallCondition>,
+        condition: Option<Arc<dyn CallCondition>>,
         of_upstream: Option<UpstreamCallCondition>,
     ) -> Result<Answer, CallError> {
         let _running = CountedCall::begin(&self.tally);
@@ -215,7 +215,8 @@ impl Server {
         Ok(callable)
     }
 
-    /// Connects its upstream, if it is not connected already.
+    /// Connects its upstream, if it is not connected already, and waits until its tools are known as of
+    /// all changes that it has announced.
     pub(in super::super) async fn connect(
         &self,
         roster: &Roster,
@@ -226,9 +227,12 @@ impl Server {
         let Some(upstream) = slot.upstream() else {
             return Ok(());
         };
-        let call = async { upstream.connect(context.session, &context.listener).await };
+        let call = async {
+            let connected = upstream.connect(context.session, &context.listener).await;
+            connected?.tools_known().await
+        };
         let connected = tokio::select! {
-            connected = call => connected.map(drop).map_err(|lost| lost.to_string()),
+            connected = call => connected.map_err(|failure| failure.to_string()),
             () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
             () = slot.ended() => Err(ENDED.to_owned()),
         };

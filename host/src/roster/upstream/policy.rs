@@ -8,7 +8,7 @@ use dormouse_catalog::Listing;
 use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
 use dormouse_text::visible::{first_names, short_name, visible_line};
-use dormouse_upstream::{Lost, Offered, Reactions, UpstreamPolicy, without_blocking};
+use dormouse_upstream::{Lost, NeededLists, Offered, Reactions, UpstreamPolicy, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -63,9 +63,11 @@ impl UpstreamPolicy for RosterPolicy {
             return;
         };
         let added = std::mem::take(&mut offered.added_resources);
-        roster
-            .added_resources
-            .set(&self.fingerprint, offered.connection, added);
+        if !offered.untold.resources {
+            roster
+                .added_resources
+                .set(&self.fingerprint, offered.connection, added);
+        }
         let server = self.server();
         let before = server.as_ref().and_then(|(_, server)| server.known());
         let is_other_release =
@@ -133,6 +135,27 @@ impl UpstreamPolicy for RosterPolicy {
         known.map(|known| known.reactions).unwrap_or_default()
     }
 
+    fn needed_lists(
+        &self,
+        method: &str,
+        name: Option<&str>,
+        caller: &Arc<dyn Listener>,
+    ) -> NeededLists {
+        let found = self.server();
+        let bridge = found
+            .as_ref()
+            .and_then(|(_, server)| server.config().bridge());
+        let asked = bridge.zip(gated(method)).zip(name);
+        let withheld = asked.and_then(|((bridge, kind), name)| {
+            let mode = kind.mode(&bridge.changes, name);
+            matches!(mode, OnChange::Ask | OnChange::Block).then_some(kind)
+        });
+        NeededLists {
+            tools: withheld == Some(Gated::Tool) || caller.is_judged_by_tool(),
+            prompts: withheld == Some(Gated::Prompt),
+        }
+    }
+
     fn admit<'a>(
         &'a self,
         method: &'a str,
@@ -146,12 +169,7 @@ impl UpstreamPolicy for RosterPolicy {
             if let Some(why) = roster.not_kept(&self.server) {
                 return Err(why);
             }
-            let kind = match method {
-                "tools/call" => Some(Gated::Tool),
-                "prompts/get" => Some(Gated::Prompt),
-                _ => None,
-            };
-            if let (Some(kind), Some(name)) = (kind, name) {
+            if let (Some(kind), Some(name)) = (gated(method), name) {
                 roster.admit(&self.server, kind, name, caller).await?;
             }
             // The user may have been asked just now, and have approved something else.
@@ -174,6 +192,15 @@ impl UpstreamPolicy for RosterPolicy {
         if let Some((roster, _)) = self.server() {
             roster.sessions.tell(session, &self.server, text);
         }
+    }
+}
+
+/// Returns the kind of the items that a method asks for by name, if any.
+fn gated(method: &str) -> Option<Gated> {
+    match method {
+        "tools/call" => Some(Gated::Tool),
+        "prompts/get" => Some(Gated::Prompt),
+        _ => None,
     }
 }
 
@@ -319,11 +346,7 @@ impl Roster {
         let waiting = pending.find(kind, name);
         if waiting.is_some_and(|item| found.treatment(item) == Treatment::Withheld) {
             let mut why = "the user of Dormouse has not approved it as it is now".to_owned();
-            let mode = match kind {
-                Gated::Tool => upstream.changes.of_tool(name),
-                _ => upstream.changes.on_change,
-            };
-            if mode == OnChange::Ask {
+            if kind.mode(&upstream.changes, name) == OnChange::Ask {
                 match self.confirm_approval(server, pending, caller).await {
                     Ok(AgreedForm::WithAnother) => return Ok(()),
                     Ok(AgreedForm::Now(form)) => {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dormouse_catalog::{What, shown};
+use dormouse_config::{ChangePolicy, OnChange};
 use dormouse_jsonrpc::member;
 use dormouse_upstream::Offered;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,24 @@ pub enum Gated {
 impl Gated {
     pub(in super::super) const ALL: [Self; 4] =
         [Self::Tool, Self::Prompt, Self::Template, Self::Instructions];
+
+    /// Returns what a policy says of changes of an item of this kind and name.
+    pub(crate) fn mode(self, changes: &ChangePolicy, name: &str) -> OnChange {
+        match self {
+            Self::Tool => changes.of_tool(name),
+            Self::Prompt | Self::Template | Self::Instructions => changes.on_change,
+        }
+    }
+
+    /// Checks whether an upstream has told which items of this kind it has.
+    pub(in super::super) fn is_told_of(self, offered: &Offered) -> bool {
+        match self {
+            // Without them, there is no offer.
+            Self::Tool | Self::Instructions => true,
+            Self::Prompt => !offered.untold.prompts,
+            Self::Template => !offered.untold.templates,
+        }
+    }
 
     /// Returns an object as models are shown it, if it can be. Instructions are a text, and any can.
     pub(super) fn shown(self, name: &str, object: &RawValue) -> Option<Box<RawValue>> {

@@ -36,12 +36,8 @@ impl Treatment {
         name: &str,
         novelty: Novelty,
     ) -> Self {
-        let mode = match kind {
-            Gated::Tool => changes.of_tool(name),
-            Gated::Prompt | Gated::Template | Gated::Instructions => changes.on_change,
-        };
         let is_new_tool = novelty == Novelty::New && kind == Gated::Tool;
-        match mode {
+        match kind.mode(changes, name) {
             OnChange::Accept => Self::Current,
             _ if is_new_tool && changes.new_tools == NewTools::Show => Self::Current,
             _ if novelty != Novelty::Changed => Self::Withheld,

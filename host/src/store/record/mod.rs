@@ -147,6 +147,9 @@ impl Record {
         if !is_other_version(&offered.server_info, &self.offered.server_info) {
             offered.reactions = offered.reactions.or(self.offered.reactions);
         }
+        if offered.untold.resources {
+            offered.resources.clone_from(&self.offered.resources);
+        }
         let own = tools_by_name(&offered);
         self.keep_cautions(&clients, &own);
         self.complete(&mut offered, &clients, rules.asker);

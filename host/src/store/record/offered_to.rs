@@ -95,6 +95,14 @@ impl OfferedTo {
         }
     }
 
+    /// Takes the names of the items of one kind from the earlier offer to these clients, because they
+    /// were not told now.
+    pub(super) fn keep_names(&mut self, kind: Gated, all: &[Self]) {
+        let before = all.iter().find(|of| of.clients == self.clients);
+        let names = before.and_then(|before| before.names(kind)).cloned();
+        self.others.insert(kind, names.unwrap_or_default());
+    }
+
     /// Returns the names of the items of one kind; none where they are not known.
     pub(super) fn names(&self, kind: Gated) -> Option<&BTreeSet<String>> {
         match kind {
@@ -124,9 +132,9 @@ impl OfferedTo {
     /// Replaces the earlier offer to these clients. Items that are no longer offered to them count
     /// as gone for all kinds of clients, until a kind that is asked for later is offered them
     /// again. So do items that are not offered to these clients, though they can be asked all that
-    /// the others can. `withdrawn` has the tools that are gone in any case. Returns the kinds of
-    /// clients that are too many.
-    pub(super) fn replace_in(mut self, all: &mut Vec<Self>, withdrawn: &[String]) -> Vec<Self> {
+    /// the others can, and the tools that `offered` has withdrawn. Of a list that it has not told,
+    /// nothing is gone. Returns the kinds of clients that are too many.
+    pub(super) fn replace_in(mut self, all: &mut Vec<Self>, offered: &Offered) -> Vec<Self> {
         let before = all.iter().position(|of| of.clients == self.clients);
         let before = before.map(|index| all.remove(index));
         if let Some(before) = &before {
@@ -140,12 +148,13 @@ impl OfferedTo {
                 other.is_of_older_release |= other.version == before.version;
             }
         }
-        for kind in Gated::ALL {
+        let told = Gated::ALL.into_iter();
+        for kind in told.filter(|kind| kind.is_told_of(offered)) {
             let none = BTreeSet::new();
             let own = self.names(kind).unwrap_or(&none);
             let before = before.iter().filter_map(|before| before.names(kind));
             let gone = before.flatten().filter(|name| !own.contains(*name));
-            let withdrawn = withdrawn.iter().filter(|_| kind == Gated::Tool);
+            let withdrawn = offered.withdrawn.iter().filter(|_| kind == Gated::Tool);
             let gone: BTreeSet<&String> = gone.chain(withdrawn).collect();
             for other in &mut *all {
                 let is_covered = self.is_of_revision_of(other) && self.able.covers(&other.able);

@@ -15,9 +15,9 @@ use crate::store::item::Gated;
 const MAX_WITHHELD_BYTES: usize = 8 << 20;
 
 impl Record {
-    /// Adds the items that other kinds of clients were offered and may still have. Otherwise two
-    /// clients with different capabilities would remove a tool for each other, and add it again,
-    /// for ever.
+    /// Adds the items of lists that were not told, and those that other kinds of clients were offered and
+    /// may still have. Otherwise two clients with different capabilities would remove a tool for each
+    /// other, and add it again, for ever.
     pub(super) fn complete(&mut self, offered: &mut Offered, clients: &str, asker: Asker) {
         match self.offered_to.last_mut() {
             Some(last) => last.complete_others(&self.offered),
@@ -26,10 +26,20 @@ impl Record {
         }
         let mut wanted = OfferedTo::new(clients, offered);
         wanted.is_of_dormouse_alone = asker == Asker::Dormouse;
-        let forgotten = wanted.replace_in(&mut self.offered_to, &offered.withdrawn);
+        for kind in Gated::ALL {
+            if !kind.is_told_of(offered) {
+                wanted.keep_names(kind, &self.offered_to);
+                let recorded = kind.of(&self.offered).into_iter();
+                kind.set(offered, recorded.map(|(_, object)| object).collect());
+            }
+        }
+        let forgotten = wanted.replace_in(&mut self.offered_to, offered);
         self.keep_cautions_of_forgotten_kinds(forgotten);
         let is_most_able = offered.able.covers(&self.offered.able);
         for kind in Gated::ALL {
+            if !kind.is_told_of(offered) {
+                continue;
+            }
             let now = self.complete_kind(kind, offered, is_most_able);
             if kind != Gated::Tool {
                 continue;
@@ -99,6 +109,9 @@ impl Record {
             is_other_release: is_other_version(&offered.server_info, &self.offered.server_info),
         };
         for kind in Gated::ALL {
+            if !kind.is_told_of(offered) {
+                continue;
+            }
             let known: BTreeMap<String, Box<RawValue>> =
                 kind.of(&self.offered).into_iter().collect();
             let unseen = self.unseen.entry(kind).or_default();

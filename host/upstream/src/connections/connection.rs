@@ -4,7 +4,7 @@ mod opening;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use dormouse_protocol::{Listener, SessionId};
 use dormouse_text::visible::visible_line;
@@ -15,9 +15,8 @@ pub(crate) use opening::Opening;
 
 use super::callers::RequestSubject;
 use super::connection_room::ConnectionPermit;
-use crate::listing::follow;
-use crate::listing::lists;
 use crate::listing::subscriptions::Follower;
+use crate::listing::{fetch, follow};
 use crate::messages::channel::{Lost, MessageSender};
 use crate::messages::input_required::InputRequired;
 use crate::messages::level::ToldLogLevel;
@@ -26,7 +25,7 @@ use crate::opening::handshake::ServerIntroduction;
 use crate::opening::introduction::Introduction;
 use crate::stdio::descendants;
 use crate::stdio::descendants::StartOrder;
-use crate::{Connector, Failure};
+use crate::{Connector, Failure, NeededLists, Offered};
 
 /// Most times that one request may be answered with questions.
 const ROUNDS: usize = 32;
@@ -50,18 +49,17 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// Has the upstream policy compare what is offered over it with what is known.
+    pub(super) fn compare(&self, offered: Offered) {
+        fetch::compare(&self.peer, offered);
+    }
+
     /// Follows changes from now on, for the upstream policy.
-    pub(super) fn follow(&self, follower: Follower, patience: Duration) {
+    pub(super) fn follow(&self, follower: Follower) {
         if let Some(policy) = self.peer.policy.clone() {
             let (peer, server_introduction) =
                 (Arc::clone(&self.peer), self.server_introduction.clone());
-            tokio::spawn(follow::follow(
-                peer,
-                server_introduction,
-                policy,
-                follower,
-                patience,
-            ));
+            tokio::spawn(follow::follow(peer, server_introduction, policy, follower));
         }
     }
 
@@ -103,13 +101,13 @@ impl Connection {
         (method, name): (&str, Option<&str>),
         params: &str,
     ) -> Result<Box<RawValue>, Failure> {
-        self.admit(method, name, listener).await?;
         let subject = RequestSubject {
             method: method.to_owned(),
             name: name.map(str::to_owned),
         };
+        self.admit(&subject, listener).await?;
         let callers = &self.peer.callers;
-        let _calling = callers.join(session, listener, Some(subject));
+        let _calling = callers.join(session, listener, Some(subject.clone()));
         self.set_level().await;
         // What it does may depend on what it has asked when it was started.
         let has_waited = tokio::select! {
@@ -117,7 +115,7 @@ impl Connection {
             () = self.peer.over.cancelled() => false,
         };
         if has_waited {
-            self.admit(method, name, listener).await?;
+            self.admit(&subject, listener).await?;
         }
         let mut params = Cow::Borrowed(params);
         for _ in 0..ROUNDS {
@@ -129,7 +127,7 @@ impl Connection {
             let answered = wanted.answer(&self.peer, listener, &params).await;
             params = Cow::Owned(answered.map_err(|failure| self.shown(failure))?);
             // What it is for may be another thing by the time that its questions are answered.
-            self.admit(method, name, listener).await?;
+            self.admit(&subject, listener).await?;
         }
         let why = format!("the upstream answered `{method}` with questions {ROUNDS} times");
         Err(Lost::Broken(why).into())
@@ -138,16 +136,17 @@ impl Connection {
     /// Checks whether a request may go out over it.
     async fn admit(
         &self,
-        method: &str,
-        name: Option<&str>,
+        subject: &RequestSubject,
         listener: &Arc<dyn Listener>,
     ) -> Result<(), Failure> {
         let Some(policy) = &self.peer.policy else {
             return Ok(());
         };
-        let admitted = policy.admit(method, name, listener).await;
+        let subjects = || vec![(Arc::clone(listener), subject.clone())];
+        let admitted = self.peer.check_admitted(subjects).await;
         admitted.map_err(Failure::Barred)?;
-        let tool = name.filter(|_| method == "tools/call");
+        let tool = subject.name.as_deref();
+        let tool = tool.filter(|_| subject.method == "tools/call");
         let Some((tool, why)) = tool.and_then(|tool| Some((tool, self.withholds(tool)?))) else {
             return Ok(());
         };
@@ -157,33 +156,29 @@ impl Connection {
 
     /// Asks for all lists again, for the upstream policy, where that is still needed by the time
     /// that the connection has its turn: of many who want to know, few ask. `is_needed` is given the
-    /// time at which the last fetch that was compared was begun. All that takes `patience` at most.
+    /// time at which the last fetch that was compared was begun. All that takes the time that the
+    /// upstream has for a start at most.
     pub(super) async fn learn(
         &self,
-        patience: Duration,
         is_needed: impl Fn(Option<Instant>) -> bool,
     ) -> Result<(), Failure> {
-        let learning = async {
-            let _turn = self.peer.fetch_turns.again().await;
-            let listed = *self.peer.listed.lock();
-            let Some(policy) = self.peer.policy.as_ref().filter(|_| is_needed(listed)) else {
-                return Ok(());
-            };
-            let begun = Instant::now();
-            let listed = lists::all(&self.peer, &self.server_introduction).await;
-            policy.opened(listed.map_err(|failure| self.shown(failure))?);
-            *self.peer.listed.lock() = Some(begun);
-            Ok(())
+        let learning = fetch::fetch_again(&self.peer, &self.server_introduction, is_needed);
+        let learnt = tokio::time::timeout(self.peer.patience, learning).await;
+        let learnt = learnt.unwrap_or_else(|_| Err(fetch::late(self.peer.patience)));
+        learnt.map_err(|failure| self.shown(failure))
+    }
+
+    /// Waits until its tools are known as of all changes that the upstream has announced until now.
+    ///
+    /// # Errors
+    /// The upstream does not tell them.
+    pub(super) async fn tools_known(&self) -> Result<(), Failure> {
+        let needed = NeededLists {
+            tools: true,
+            ..NeededLists::default()
         };
-        let learnt = tokio::time::timeout(patience, learning).await;
-        learnt.unwrap_or_else(|_| {
-            let limit = patience.as_secs_f64();
-            let why = format!(
-                "it did not tell within {limit} s what it offers\n\
-                 hint: `start_timeout` in its table says how long that may take"
-            );
-            Err(Lost::Broken(why).into())
-        })
+        let known = self.peer.lists_known(needed).await;
+        known.map_err(Failure::Barred)
     }
 
     /// Returns a failure as it may be shown: its text may quote a part of an answer.

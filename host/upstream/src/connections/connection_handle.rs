@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::callers::Calling;
 use super::connection::Connection;
+use crate::Failure;
 
 /// A connection for one call, whose caller can be asked something from the moment that
 /// it waits for the connection: some servers ask at once.
@@ -18,5 +19,14 @@ impl ConnectionHandle {
             connection,
             _calling: calling,
         }
+    }
+
+    /// Waits until the tools of its upstream are known as of all changes that the upstream has announced
+    /// until now.
+    ///
+    /// # Errors
+    /// The upstream does not tell them.
+    pub async fn tools_known(&self) -> Result<(), Failure> {
+        self.connection.tools_known().await
     }
 }

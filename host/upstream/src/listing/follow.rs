@@ -2,32 +2,31 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dormouse_jsonrpc::METHOD_NOT_FOUND;
 use serde_json::json;
+use tokio::time::Instant;
 
+use super::fetch::fetch_again;
 use super::listen::listen;
-use super::lists;
 use super::subscriptions::Follower;
 use crate::messages::message;
 use crate::messages::peer::Peer;
 use crate::opening::handshake::ServerIntroduction;
 use crate::{Failure, Refusal, UpstreamPolicy};
 
-/// Time for which changes of lists are gathered before they are fetched, first and longest: it
-/// doubles with each change that comes within `CALM` after the last fetch.
+/// Time for which changes of lists are gathered before they are fetched, first and longest since the
+/// last fetch: that doubles with each change that comes within `CALM` after it.
 const GATHER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 const CALM: Duration = Duration::from_secs(10);
 
-/// Follows the changes until the connection has ended. Lists that have changed are fetched within
-/// `patience`.
+/// Follows the changes until the connection has ended.
 pub(crate) async fn follow(
     peer: Arc<Peer>,
     server_introduction: ServerIntroduction,
     policy: Arc<dyn UpstreamPolicy>,
     follower: Follower,
-    patience: Duration,
 ) {
     let asking = async {
         if peer.is_modern() {
@@ -38,45 +37,41 @@ pub(crate) async fn follow(
     };
     tokio::select! {
         () = peer.over.cancelled() => {}
-        ((), ()) = futures::future::join(asking, fetch(&peer, &server_introduction, policy.as_ref(), patience)) => {}
+        ((), ()) = futures::future::join(asking, fetch(&peer, &server_introduction)) => {}
     }
     policy.closed(peer.connection);
 }
 
 /// Fetches lists again when they are said to have changed.
-async fn fetch(
-    peer: &Arc<Peer>,
-    server_introduction: &ServerIntroduction,
-    policy: &dyn UpstreamPolicy,
-    patience: Duration,
-) {
+async fn fetch(peer: &Arc<Peer>, server_introduction: &ServerIntroduction) {
     let mut pause = GATHER.0;
     let mut fetched = None::<Instant>;
     loop {
         peer.list_changes.next().await;
+        let now = Instant::now();
+        let mut begin = now + GATHER.0;
         pause = match fetched {
-            Some(at) if at.elapsed() < CALM => (pause * 2).min(GATHER.1),
+            Some(at) if now - at < CALM => {
+                let pause = (pause * 2).min(GATHER.1);
+                begin = begin.max(at + pause);
+                pause
+            }
             _ => GATHER.0,
         };
-        tokio::time::sleep(pause).await;
-        let turn = peer.fetch_turns.again().await;
-        fetched = Some(Instant::now());
+        tokio::time::sleep_until(begin).await;
         let told = peer.list_changes.told();
-        match tokio::time::timeout(patience, lists::all(peer, server_introduction)).await {
-            Ok(Ok(offered)) => policy.opened(offered),
+        let fetching = fetch_again(peer, server_introduction, |_| true).await;
+        fetched = Some(Instant::now());
+        if let Err(failure) = fetching {
             // Whoever has a call there is told, if anybody has.
-            Ok(Err(_)) if peer.ended().is_some() => return,
-            Ok(Err(failure)) => peer.warn(&format!(
+            if peer.ended().is_some() {
+                return;
+            }
+            peer.warn(&format!(
                 "says that its lists have changed, and does not tell how: {failure}"
-            )),
-            Err(_) => peer.warn(&format!(
-                "says that its lists have changed, and does not tell how within {} s\n\
-                 hint: `start_timeout` in its table says how long that may take",
-                patience.as_secs_f64()
-            )),
+            ));
+            peer.list_changes.tried(told);
         }
-        drop(turn);
-        peer.list_changes.fetched(told);
     }
 }
 

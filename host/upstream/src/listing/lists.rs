@@ -17,7 +17,7 @@ use crate::messages::message;
 use crate::messages::peer::Peer;
 use crate::opening::handshake::ServerIntroduction;
 use crate::server_secrets::ServerSecrets;
-use crate::{Failure, Offered};
+use crate::{Failure, Offered, UntoldLists};
 
 /// The longest `nextCursor` that is kept and sent back, in bytes.
 const MAX_CURSOR_BYTES: usize = 64 << 10;
@@ -64,15 +64,34 @@ pub(crate) async fn all(
     peer: &Arc<Peer>,
     server_introduction: &ServerIntroduction,
 ) -> Result<Offered, Failure> {
+    let changes = peer.list_changes.told();
     let has = |name: &str| server_introduction.capabilities.contains_key(name);
     // One that declares nothing at all may be careless rather than empty.
     let tools = has("tools") || server_introduction.capabilities.is_empty();
-    let (mut tools, mut prompts, mut resources, mut templates) = futures::try_join!(
+    let (tools, prompts, resources, templates) = futures::try_join!(
         list(peer, &TOOLS, tools),
         list(peer, &PROMPTS, has("prompts")),
         list(peer, &RESOURCES, has("resources")),
         list(peer, &TEMPLATES, has("resources")),
     )?;
+    let untold = UntoldLists {
+        prompts: prompts.is_err(),
+        resources: resources.is_err(),
+        templates: templates.is_err(),
+    };
+    let mut tools = tools.map_err(|Untold(why)| Lost::Broken(format!("it {why}")))?;
+    let told = |list: Result<Vec<Box<RawValue>>, Untold>| {
+        list.unwrap_or_else(|Untold(why)| {
+            peer.warn(&format!(
+                "{why}\n\
+                 hint: what is known of that list stays; `dormouse sync {}` asks again",
+                peer.server
+            ));
+            Vec::new()
+        })
+    };
+    let (mut prompts, mut resources, mut templates) =
+        (told(prompts), told(resources), told(templates));
     let lists = [
         (&TOOLS, &mut tools),
         (&PROMPTS, &mut prompts),
@@ -87,6 +106,8 @@ pub(crate) async fn all(
     let uri = |resource: &RawValue| key(resource, &RESOURCES);
     let mut first = peer.first_resources.lock();
     let (resources, added_resources) = match &*first {
+        // What is added cannot be told from what was there first.
+        _ if untold.resources => (resources, Vec::new()),
         Some(first) => {
             let is_first = |one: &RawValue| uri(one).is_none_or(|uri| first.contains(&uri));
             resources.into_iter().partition(|one| is_first(one))
@@ -106,7 +127,9 @@ pub(crate) async fn all(
         prompts,
         resources,
         added_resources,
+        untold,
         connection: peer.connection,
+        changes,
         templates,
         reactions: server_introduction.reactions,
         withdrawn: before.difference(&names).cloned().collect(),
@@ -227,41 +250,39 @@ impl PartialList {
     }
 }
 
-/// Asks for a whole list. One that the server declares and then does not know is empty.
+/// Words for a list that a server has and refuses to tell, or a part of it.
+struct Untold(String);
+
+/// Asks for a whole list. One that the server declares and then does not know is empty; one that it
+/// refuses otherwise, or in the middle, is not told.
 async fn list(
     peer: &Arc<Peer>,
     list: &McpList,
     declared: bool,
-) -> Result<Vec<Box<RawValue>>, Failure> {
+) -> Result<Result<Vec<Box<RawValue>>, Untold>, Failure> {
     let mut read = PartialList::default();
     let mut cursor: Option<String> = None;
     if !declared {
-        return Ok(read.items);
+        return Ok(Ok(read.items));
     }
     loop {
         let params = message::params(cursor.iter().map(|cursor| ("cursor", json!(cursor))));
         let page = match peer.request(list.method, &params, None).await {
             Ok(page) => page,
             // Templates above all are often forgotten by servers that have resources.
-            Err(Failure::Refused(refusal)) if refusal.code == METHOD_NOT_FOUND => {
+            Err(Failure::Refused(refusal))
+                if refusal.code == METHOD_NOT_FOUND && cursor.is_none() =>
+            {
                 tracing::debug!("server `{}` has no `{}`", peer.server, list.method);
-                return Ok(read.items);
-            }
-            Err(Failure::Refused(refusal)) if list.method != TOOLS.method => {
-                peer.warn(&format!(
-                    "refuses `{}`: {}",
-                    list.method,
-                    excerpt(&refusal.message)
-                ));
-                return Ok(read.items);
+                return Ok(Ok(read.items));
             }
             Err(Failure::Refused(refusal)) => {
-                let why = format!(
-                    "it refuses `{}`: {}",
-                    list.method,
-                    excerpt(&refusal.message)
-                );
-                return Err(Lost::Broken(why).into());
+                let page = match cursor {
+                    None => "",
+                    Some(_) => "the next page of ",
+                };
+                let (method, why) = (list.method, excerpt(&refusal.message));
+                return Ok(Err(Untold(format!("refuses {page}`{method}`: {why}"))));
             }
             Err(lost) => return Err(lost),
         };
@@ -277,10 +298,10 @@ async fn list(
         })?;
         cursor = match next {
             Ok(Some(next)) => Some(next),
-            Ok(None) => return Ok(read.items),
+            Ok(None) => return Ok(Ok(read.items)),
             Err(enough) => {
                 warn_of_length(peer, list, read.items.len(), &enough);
-                return Ok(read.items);
+                return Ok(Ok(read.items));
             }
         };
     }

@@ -42,13 +42,29 @@ pub struct Offered {
     /// they may be there for that connection alone.
     #[serde(skip)]
     pub added_resources: Vec<Box<RawValue>>,
+    /// Lists that it has and did not tell, so that what is recorded of them stays.
+    #[serde(skip)]
+    pub untold: UntoldLists,
     /// Number of the connection that this came over.
     #[serde(skip)]
     pub connection: u64,
+    /// Number of the changes of its lists that it had told of over this connection when it was asked.
+    #[serde(skip)]
+    pub changes: u64,
     /// Tools that it had over this very connection and has no longer: these are gone for every
     /// client.
     #[serde(skip)]
     pub withdrawn: Vec<String>,
+}
+
+/// Lists that an upstream has and did not tell, or not to their end: nothing of them counts as gone.
+/// Without its tools, it is not connected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after what they list")]
+pub struct UntoldLists {
+    pub prompts: bool,
+    pub resources: bool,
+    pub templates: bool,
 }
 
 impl Offered {

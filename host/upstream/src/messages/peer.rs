@@ -1,5 +1,6 @@
 //! JSON-RPC with one upstream: requests that wait for their answers, and incoming messages.
 
+mod admission;
 mod incoming;
 mod notifications;
 mod open_questions;
@@ -9,6 +10,7 @@ mod requests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use dormouse_jsonrpc::RequestId;
 use dormouse_policy::{LogBudget, UpstreamLimits};
@@ -62,9 +64,11 @@ pub(crate) struct Peer {
     pub(crate) list_changes: ListChanges,
     /// Turns of its server's connections at fetching lists.
     pub(crate) fetch_turns: FetchTurns,
-    /// Time at which the last fetch of all lists that was compared with what is known was begun, of
-    /// those that were made for requests; none before one was.
-    pub(crate) listed: Mutex<Option<Instant>>,
+    /// Turn of the connection at fetching its lists again, with the time at which the last fetch was
+    /// begun that was compared with what is known; none before one was.
+    pub(crate) fetched: tokio::sync::Mutex<Option<Instant>>,
+    /// Time that it may take to tell what it offers.
+    pub(crate) patience: Duration,
     /// Notified when it acknowledges a request for announcements.
     pub(crate) acknowledged: Notify,
     /// Requests of it that have no answer yet.
@@ -94,6 +98,8 @@ pub(crate) struct PeerPolicy {
     pub(crate) secrets: Arc<ServerSecrets>,
     pub(crate) log: Arc<LogBudget>,
     pub(crate) fetch_turns: FetchTurns,
+    /// Time that the upstream may take to tell what it offers.
+    pub(crate) patience: Duration,
 }
 
 /// Clients that an upstream may ask, and how much at once.
@@ -127,7 +133,8 @@ impl Peer {
             first_resources: Mutex::default(),
             list_changes: ListChanges::default(),
             fetch_turns: policy.fetch_turns,
-            listed: Mutex::default(),
+            fetched: tokio::sync::Mutex::default(),
+            patience: policy.patience,
             acknowledged: Notify::new(),
             asked: Mutex::default(),
             pages: Mutex::default(),

@@ -1,5 +1,7 @@
 //! Changes of lists and of resources that a server announces.
 
+use crate::{NeededLists, UntoldLists};
+
 use super::*;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,4 +101,71 @@ async fn of_many_calls_that_want_lists_again_few_fetch_them() {
     let opened = told.iter().filter(|told| told.starts_with("opened "));
     let opened = opened.count();
     assert!((2..=5).contains(&opened), "{opened}: {told:?}");
+}
+
+/// Returns whether it is known that a tool has been added.
+fn is_known(odd: &OddServer, tool: &str) -> bool {
+    let added = format!(" {tool}");
+    odd.policy.told().iter().any(|told| told.ends_with(&added))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_announced_is_known_before_what_depends_on_it_is_called() {
+    for is_needed in [false, true] {
+        let odd = odd(&[]);
+        *odd.policy.needed.lock() = NeededLists {
+            tools: is_needed,
+            prompts: false,
+        };
+        let change = json!({ "tool": "new", "fetches": [1] });
+        odd.call("change", change).await.unwrap();
+        odd.good().await;
+        assert_eq!(is_known(&odd, "new"), is_needed);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_announced_and_not_told_bars_what_depends_on_it_until_it_is() {
+    for is_needed in [false, true] {
+        let odd = odd(&[]);
+        *odd.policy.needed.lock() = NeededLists {
+            tools: is_needed,
+            prompts: false,
+        };
+        let change = json!({ "tool": "new", "fetches": ["refused", "refused"] });
+        odd.call("change", change).await.unwrap();
+        for _ in 0..2 {
+            let answer = odd.call("echo", json!({})).await;
+            match (is_needed, answer) {
+                (false, answer) => drop(answer.unwrap()),
+                (true, Err(Failure::Barred(why))) => {
+                    assert!(why.contains("does not tell what it offers now"), "{why}");
+                }
+                (true, other) => panic!("{other:?}"),
+            }
+        }
+        assert!(!is_known(&odd, "new"));
+        odd.good().await;
+        // Nobody asks again for those to whom it makes no difference.
+        assert_eq!(is_known(&odd, "new"), is_needed);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_is_refused_at_a_later_page_is_not_told() {
+    let part = odd(&["refuses-templates"]);
+    part.good().await;
+    let offered = part.policy.offered.lock().clone().unwrap();
+    let templates = UntoldLists {
+        templates: true,
+        ..UntoldLists::default()
+    };
+    assert_eq!(offered.untold, templates);
+    let lists = [offered.prompts, offered.resources, offered.templates];
+    assert_eq!(lists.map(|list| list.len()), [0, 1, 0]);
+    let failed = why(odd(&["refuses-page"]).call("echo", json!({})).await);
+    assert!(
+        failed.contains("it refuses the next page of `tools/list`"),
+        "{failed}"
+    );
 }

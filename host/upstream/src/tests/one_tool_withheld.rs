@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::recording_listener::RecordingListener;
-use crate::{Lost, Offered, Reactions, UpstreamPolicy};
+use crate::{Lost, NeededLists, Offered, Reactions, UpstreamPolicy};
 
 /// Policy that lets everything through but one tool, and notes what it is told.
 #[derive(Default)]
@@ -21,6 +21,10 @@ pub(crate) struct OneToolWithheld {
     pub(super) reactions: Mutex<Reactions>,
     /// Tool that changes as soon as a request for it was let through.
     pub(super) changing: Mutex<Option<&'static str>>,
+    /// Offers that it was told of last.
+    pub(super) offered: Mutex<Option<Offered>>,
+    /// Lists that have to be known before anything is asked.
+    pub(super) needed: Mutex<NeededLists>,
 }
 
 impl OneToolWithheld {
@@ -65,6 +69,11 @@ impl UpstreamPolicy for OneToolWithheld {
         *reactions = offered.reactions.or(*reactions);
         let told = format!("opened {}", Self::names(&offered).join(" "));
         self.told.lock().push(told);
+        *self.offered.lock() = Some(offered);
+    }
+
+    fn needed_lists(&self, _: &str, _: Option<&str>, _: &Arc<dyn Listener>) -> NeededLists {
+        *self.needed.lock()
     }
 
     fn admit<'a>(

@@ -14,6 +14,8 @@ LATE = []
 LISTING = set()
 START = 0
 ANSWERS = {}
+# What becomes of the next fetches of its tools: "refused", or seconds.
+FETCHES = []
 ANSWERED = threading.Condition()
 TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "meta", "stats"]
 CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {},
@@ -91,6 +93,7 @@ def call(id, params):
         os._exit(7)
     elif name == "change":
         TOOLS.append(arguments["tool"])
+        FETCHES.extend(arguments.get("fetches", []))
         send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         result(id, text("changed"))
     elif name == "tell":
@@ -190,6 +193,18 @@ def request(id, method, params):
     if method == "tools/list" and "asks-often" in ODD and id not in LISTING:
         LISTING.add(id)
         return threading.Thread(target=ask_often, args=(id, method, params), daemon=True).start()
+    if method == "tools/list" and FETCHES and "cursor" not in params:
+        fetch = FETCHES.pop(0)
+        if fetch == "refused":
+            return error(id, -32603, "busy")
+        return threading.Timer(fetch, request, (id, method, params)).start()
+    if method == "tools/list" and "refuses-page" in ODD and "cursor" in params:
+        return error(id, -32601, "Method not found")
+    if method == "resources/templates/list" and "refuses-templates" in ODD:
+        if "cursor" in params:
+            return error(id, -32601, "Method not found")
+        template = {"uriTemplate": "odd:///{id}", "name": "x"}
+        return result(id, {"resourceTemplates": [template], "nextCursor": "2"})
     if method == "tools/list":
         page = int(params.get("cursor", 0))
         listed = tools()

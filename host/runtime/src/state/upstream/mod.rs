@@ -164,7 +164,7 @@ struct UpstreamListener {
     patience: PausableDeadline,
     condition: CheckedCondition,
     /// Condition on which the tool is called that the guest calls at its upstream, if any.
-    of_tool: Option<CallCondition>,
+    of_tool: Option<Arc<dyn CallCondition>>,
 }
 
 impl Listener for UpstreamListener {
@@ -245,13 +245,18 @@ impl Listener for UpstreamListener {
         self.listener.meta()
     }
 
+    fn is_judged_by_tool(&self) -> bool {
+        let of_tool = self.of_tool.as_ref();
+        self.condition.is_about_tool() || of_tool.is_some_and(|of_tool| of_tool.is_about_tool())
+    }
+
     fn check_judged(&self) -> BoxFuture<'static, Result<(), String>> {
         let patience = self.patience.clone();
         let (of_call, of_tool) = (self.condition.check(), self.of_tool.clone());
         let mut checking = async move {
             of_call.await?;
             match of_tool {
-                Some(condition) => condition().await,
+                Some(condition) => condition.check().await,
                 None => Ok(()),
             }
         }

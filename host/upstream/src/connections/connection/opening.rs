@@ -165,6 +165,7 @@ impl Opening<'_> {
             secrets: Arc::clone(secrets),
             log: self.connector.log_budget(self.server, &self.limits),
             fetch_turns: self.fetch_turns.clone(),
+            patience: self.patience,
         };
         let peer = Peer::new(self.server, Arc::clone(&sender), incoming, asking, policy);
         let mut connection = Connection {

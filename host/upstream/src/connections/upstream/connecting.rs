@@ -113,9 +113,7 @@ impl Upstream {
             LinkStage::Open(connection) => {
                 let policy = &self.setup.policy;
                 if !policy.is_known() {
-                    let learnt = connection
-                        .learn(self.setup.start_timeout, |_| !policy.is_known())
-                        .await;
+                    let learnt = connection.learn(|_| !policy.is_known()).await;
                     learnt.map_err(Failure::into_lost)?;
                 }
                 connection
@@ -202,10 +200,10 @@ impl Upstream {
             };
             let result = match opening.open().await {
                 Ok(opened) => {
-                    setup.policy.opened(opened.offered);
-                    drop(opened.fetch_turn);
                     let connection = opened.connection;
-                    connection.follow(subscriptions.follower(), setup.start_timeout);
+                    connection.compare(opened.offered);
+                    drop(opened.fetch_turn);
+                    connection.follow(subscriptions.follower());
                     // What the first call changes is told already.
                     subscriptions.known().await;
                     Ok(Arc::new(connection))

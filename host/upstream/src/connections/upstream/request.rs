@@ -43,8 +43,7 @@ impl Upstream {
             Err(Failure::Refused(refusal)) if refusal.code == HEADER_MISMATCH => {
                 let refused = Instant::now();
                 let is_older = |listed: Option<Instant>| listed.is_none_or(|at| at < refused);
-                let learning = handle.connection.learn(self.setup.start_timeout, is_older);
-                learning.await.is_ok()
+                handle.connection.learn(is_older).await.is_ok()
             }
             // It may let everybody look, and want to know who does something.
             Err(Failure::Lost(Lost::Auth { challenge })) => {

@@ -1,7 +1,6 @@
 //! Requests of an upstream: its questions to the clients of those who call.
 
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId};
@@ -11,7 +10,6 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::unconstrained;
 
 use super::Peer;
 use crate::connections::callers::{Nobody, is_same};
@@ -171,7 +169,7 @@ impl Peer {
         let peer = Arc::clone(self);
         let Some(owner) = owner else {
             let (answer, answered) = peer.put(question, listener, about).await?;
-            self.check_admitted(&answered, about).await?;
+            self.check_answer(&answered, about).await?;
             return Ok(answer);
         };
         let caller = Arc::clone(&listener);
@@ -181,7 +179,7 @@ impl Peer {
             Ok(answer)
         };
         let roots = self.callers.roots.ask(owner, asking).await?;
-        self.check_admitted(&caller, about).await?;
+        self.check_answer(&caller, about).await?;
         Ok(roots)
     }
 
@@ -278,43 +276,22 @@ impl Peer {
     /// Checks that the upstream may have the answer of a caller's client: what the call is for may be
     /// another thing by the time that it answers, and its user has answered for the tool as it was.
     /// Where nothing says which call a question is about, that holds for all calls of the client.
-    async fn check_admitted(
+    async fn check_answer(
         &self,
         listener: &Arc<dyn Listener>,
         about: Option<u64>,
     ) -> Result<(), (i64, String)> {
-        let Some(policy) = &self.policy else {
-            return Ok(());
-        };
         // It may have been asked between its calls.
         let is_its_own = about.is_some() && self.callers.has(listener);
-        loop {
-            let mut has_waited = false;
-            for (caller, subject) in self.callers.subjects(listener, is_its_own) {
-                let admitting = policy.admit(&subject.method, subject.name.as_deref(), &caller);
-                // Only a real wait is one.
-                let mut admitting = unconstrained(admitting);
-                let admitted = match futures::poll!(&mut admitting) {
-                    Poll::Ready(admitted) => admitted,
-                    Poll::Pending => {
-                        has_waited = true;
-                        admitting.await
-                    }
-                };
-                if let Err(why) = admitted {
-                    tracing::debug!(
-                        "server `{}` has no answer of its caller's: {why}",
-                        self.server
-                    );
-                    let why = "the call that this is asked in may not go on";
-                    return Err((INTERNAL_ERROR, why.to_owned()));
-                }
-            }
-            // While the user was asked about one, others may have changed.
-            if !has_waited {
-                return Ok(());
-            }
-        }
+        let subjects = || self.callers.subjects(listener, is_its_own);
+        self.check_admitted(subjects).await.map_err(|why| {
+            tracing::debug!(
+                "server `{}` has no answer of its caller's: {why}",
+                self.server
+            );
+            let why = "the call that this is asked in may not go on";
+            (INTERNAL_ERROR, why.to_owned())
+        })
     }
 }
 

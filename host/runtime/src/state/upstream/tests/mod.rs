@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use dormouse_launch::{Launch, Stdio};
 use dormouse_policy::{Grants, Limits};
 use dormouse_protocol::{QuestionLimit, SessionId};
-use dormouse_upstream::{Connector, Offered, Reactions, Setup, Upstream, UpstreamPolicy};
+use dormouse_upstream::{
+    Connector, NeededLists, Offered, Reactions, Setup, Upstream, UpstreamPolicy,
+};
 use dormouse_wit::Instance;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -88,6 +90,10 @@ impl UpstreamPolicy for AllowAll {
     }
 
     fn opened(&self, _: Offered) {}
+
+    fn needed_lists(&self, _: &str, _: Option<&str>, _: &Arc<dyn Listener>) -> NeededLists {
+        NeededLists::default()
+    }
 
     fn admit<'a>(
         &'a self,
