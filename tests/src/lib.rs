@@ -18,6 +18,7 @@ pub mod keyring;
 pub mod logged;
 pub mod name_server;
 pub mod oauth;
+pub mod peak_memory;
 pub mod processes;
 pub mod proxy;
 pub mod recording_host;

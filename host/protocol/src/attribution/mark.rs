@@ -9,9 +9,11 @@ use super::rendered::{self, ANY_OR_NONE};
 mod characters;
 mod direction;
 mod mark_rest;
+mod reversed;
 
 use characters::{is_bracket, is_closing, parenthesis};
 use mark_rest::MarkRest;
+use reversed::reversed;
 
 /// Start of the mark on a server's words.
 const MARK: &str = "[server `";
@@ -32,9 +34,17 @@ pub fn message(server: &str, text: &str) -> String {
 /// Returns a server's words as a person is shown them: nothing is hidden in them, nothing looks
 /// like a mark, and no part of them is far away from the others.
 pub(super) fn shown(text: &str) -> String {
-    let text = visible_prose(text);
-    let text = closed_up(&text);
-    unmarked(&text).into_owned()
+    let text = changed(visible_prose(text), closed_up);
+    changed(text, unmarked).into_owned()
+}
+
+/// Returns what is made of all of a text, which is not copied where nothing changes.
+fn changed<'t>(text: Cow<'t, str>, change: fn(&str) -> Cow<'_, str>) -> Cow<'t, str> {
+    let other = match change(&text) {
+        Cow::Owned(other) => Some(other),
+        Cow::Borrowed(_) => None,
+    };
+    other.map_or(text, Cow::Owned)
 }
 
 /// Removes blank lines, where there are more in a row than a reader would pass over.
@@ -42,17 +52,22 @@ fn closed_up(text: &str) -> Cow<'_, str> {
     if !text.contains('\n') {
         return Cow::Borrowed(text);
     }
+    let mut closed_up = String::with_capacity(text.len());
+    let mut end = "";
     let mut blank = 0;
-    // Lines of nothing but spaces are blank, too.
-    let lines = text.split('\n').filter(|line| {
+    for line in text.split('\n') {
+        // Lines of nothing but spaces are blank, too.
         blank = match line.trim().is_empty() {
             true => blank + 1,
             false => 0,
         };
-        blank <= MAX_BLANK_LINES
-    });
-    let lines: Vec<&str> = lines.collect();
-    Cow::Owned(lines.join("\n"))
+        if blank <= MAX_BLANK_LINES {
+            closed_up.push_str(end);
+            closed_up.push_str(line);
+            end = "\n";
+        }
+    }
+    Cow::Owned(closed_up)
 }
 
 /// Replaces the brackets of what looks like the mark of a server's words, as it is written and as it
@@ -96,8 +111,10 @@ fn unmarked_unless(text: &str, may_be_turned: impl Fn(&str) -> bool) -> Cow<'_, 
 /// Returns none where there are none.
 fn without_any_brackets(text: &str) -> Option<String> {
     let has_maths = rendered::has_maths(text);
+    let mut unmarked = None;
+    let mut from = 0;
     // What is in a tag may be shown, too.
-    let shown = rendered::with_references(text).filter_map(|(at, length, c)| {
+    for (at, length, c) in rendered::with_references(text) {
         let behind = text.get(at + length..).unwrap_or_default();
         let is_command =
             || behind.starts_with(|next: char| next.is_ascii_alphabetic() || next == '&');
@@ -105,10 +122,16 @@ fn without_any_brackets(text: &str) -> Option<String> {
             '\\' => has_maths && is_command(),
             c => is_bracket(c) || is_closing(c),
         };
-        is_replaced.then(|| (at, length, parenthesis(c)))
-    });
-    let brackets: Vec<_> = shown.collect();
-    replaced(text, &brackets)
+        if is_replaced {
+            let unmarked = unmarked.get_or_insert_with(|| String::with_capacity(text.len()));
+            unmarked.push_str(text.get(from..at).unwrap_or_default());
+            unmarked.push(parenthesis(c));
+            from = at + length;
+        }
+    }
+    let mut unmarked = unmarked?;
+    unmarked.push_str(text.get(from..).unwrap_or_default());
+    Some(unmarked)
 }
 
 /// Replaces the brackets of marks that are found in a text as it is written, and as it is rendered
@@ -123,12 +146,12 @@ fn once_unmarked(text: &str) -> Option<String> {
     };
     let mut rendered = None;
     if rendered::has_markup(text) {
-        let shown: Vec<_> = rendered::characters(text).collect();
-        rendered = without_brackets(text, shown.into_iter().rev(), rest());
+        let shown = rendered::characters(text);
+        rendered = without_brackets(text, reversed(shown), rest());
     }
     if rendered.is_none() && rendered::has_maths(text) {
-        let shown: Vec<_> = rendered::maths_characters(text).collect();
-        rendered = without_brackets(text, shown.into_iter().rev(), rest());
+        let shown = rendered::maths_characters(text);
+        rendered = without_brackets(text, reversed(shown), rest());
     }
     rendered.or(unmarked)
 }
@@ -140,32 +163,24 @@ fn without_brackets(
     characters: impl Iterator<Item = (usize, usize, char)>,
     mut rest: MarkRest,
 ) -> Option<String> {
-    let mut forged = Vec::new();
+    // The new text, its last character first.
+    let mut backwards = None;
+    let mut to = text.len();
     for (at, length, c) in characters {
         if rest.is_of_a_mark() && (is_bracket(c) || c == ANY_OR_NONE) {
-            forged.push((at, length, '('));
+            let backwards = backwards.get_or_insert_with(|| String::with_capacity(text.len()));
+            let behind = text.get(at + length..to).unwrap_or_default();
+            backwards.extend(behind.chars().rev());
+            backwards.push('(');
+            to = at;
         }
         rest.begin_with(c);
     }
-    forged.reverse();
-    replaced(text, &forged)
-}
-
-/// Replaces parts of a text, each by its place and its length in bytes. Returns none where there are
-/// none.
-fn replaced(text: &str, parts: &[(usize, usize, char)]) -> Option<String> {
-    if parts.is_empty() {
-        return None;
-    }
-    let mut replaced = String::with_capacity(text.len());
-    let mut from = 0;
-    for (at, length, c) in parts {
-        replaced.push_str(text.get(from..*at).unwrap_or_default());
-        replaced.push(*c);
-        from = at + length;
-    }
-    replaced.push_str(text.get(from..).unwrap_or_default());
-    Some(replaced)
+    let mut backwards = backwards?;
+    backwards.extend(text.get(..to).unwrap_or_default().chars().rev());
+    let mut unmarked = String::with_capacity(backwards.len());
+    unmarked.extend(backwards.chars().rev());
+    Some(unmarked)
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ pub(super) fn has_tags(text: &str) -> bool {
 /// Returns the characters that are shown of a text, each with its place and its length in bytes.
 /// Tags, comments, signs of emphasis, backslashes before punctuation and the signs of quoted lines
 /// are not shown.
-pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, usize, char)> {
+pub(super) fn characters(text: &str) -> impl Iterator<Item = (usize, usize, char)> + Clone {
     let mut rest = text.char_indices();
     let mut ends = Ends::default();
     let mut begins_line = false;
@@ -147,7 +147,7 @@ fn skip(rest: &mut CharIndices<'_>, bytes: usize) {
 }
 
 /// Ends of tags and comments. What has none is searched for its end once in a text.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Ends {
     has_no_tag: bool,
     has_no_comment: bool,

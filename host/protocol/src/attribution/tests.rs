@@ -1,5 +1,7 @@
 //! Questions, errors and messages of servers.
 
+mod memory;
+
 use serde_json::json;
 use serde_json::value::RawValue;
 

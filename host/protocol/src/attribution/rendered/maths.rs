@@ -17,7 +17,7 @@ pub(in crate::attribution) fn has_maths(text: &str) -> bool {
 /// not known: it may be a bracket, a letter, or nothing but what follows it.
 pub(in crate::attribution) fn maths_characters(
     text: &str,
-) -> impl Iterator<Item = (usize, usize, char)> {
+) -> impl Iterator<Item = (usize, usize, char)> + Clone {
     let mut rest = characters(text).peekable();
     iter::from_fn(move || {
         loop {
