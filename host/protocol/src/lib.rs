@@ -33,8 +33,8 @@ pub use header_argument::{HEADER_KEYWORD, HeaderArgument};
 pub use header_value::{decode_header_value, encode_header_value};
 pub use listener::{LEVELS, ListKind, Listener, Notice, SessionClients, severity};
 pub use question::{
-    AskError, LONG_TEXT_BYTES, MAX_QUESTION_BYTES, MAX_WAIT_FOR_OTHER, Question, QuestionOrigin,
-    VALUE_BYTES, check_size,
+    AskError, MAX_QUESTION_BYTES, MAX_WAIT_FOR_OTHER, Question, QuestionOrigin, VALUE_BYTES,
+    check_size,
 };
 pub use question_limit::{QuestionLimit, WaitingQuestions};
 pub use session_id::SessionId;

@@ -43,10 +43,6 @@ pub const MAX_WAIT_FOR_OTHER: Duration = Duration::from_secs(20);
 /// large.
 pub const MAX_QUESTION_BYTES: usize = 1 << 20;
 
-/// Size, in bytes, from which on a text of a sampling is no words of the question, but an image or
-/// a whole document.
-pub const LONG_TEXT_BYTES: usize = 64 << 10;
-
 /// Bytes that a value counts for, besides its text.
 pub const VALUE_BYTES: usize = 63;
 
@@ -58,7 +54,7 @@ pub fn check_size(bytes: usize) -> Result<(), AskError> {
     match bytes > MAX_QUESTION_BYTES {
         true => Err(AskError::Invalid(format!(
             "a question has {bytes} bytes, and {MAX_QUESTION_BYTES} are allowed\n\
-             hint: ask for less at once; images and other long texts of a sampling do not count"
+             hint: ask for less at once; images and sounds of a sampling do not count"
         ))),
         false => Ok(()),
     }
@@ -95,14 +91,19 @@ impl Question {
 
     /// Returns all capabilities that the client needs.
     pub fn needs(&self) -> impl Iterator<Item = Capability> + use<> {
-        let sampling = self.capability == Capability::Sampling;
-        let has = |name: &&str| match &self.text {
+        with_tools(self.capability, |name| match &self.text {
             Some(text) => member(text.get(), name).is_some(),
-            None => self.params.contains_key(*name),
-        };
-        let tools = sampling && ["tools", "toolChoice"].iter().any(has);
-        let tools = tools.then_some(Capability::SamplingTools);
-        [self.capability].into_iter().chain(tools)
+            None => self.params.contains_key(name),
+        })
+    }
+
+    /// Returns all capabilities that the client needs for a question of a kind that has not been
+    /// read, from the text of its parameters.
+    pub fn needs_of(
+        capability: Capability,
+        params: &str,
+    ) -> impl Iterator<Item = Capability> + use<> {
+        with_tools(capability, |name| member(params, name).is_some())
     }
 
     /// Removes the wish for context, for a client that adds none to what it samples. A client may
@@ -132,7 +133,19 @@ impl Question {
     pub fn to_text(&self) -> String {
         match &self.text {
             Some(text) => text.get().to_owned(),
-            None => Value::Object(self.params.clone()).to_string(),
+            // Members with such names can always be written.
+            None => serde_json::to_string(&self.params).unwrap_or_default(),
         }
     }
+}
+
+/// Returns a capability, and that to give a model tools where a question of its kind has some.
+fn with_tools(
+    capability: Capability,
+    has: impl Fn(&str) -> bool,
+) -> std::iter::Chain<std::array::IntoIter<Capability, 1>, std::option::IntoIter<Capability>> {
+    let is_sampling = capability == Capability::Sampling;
+    let tools = is_sampling && ["tools", "toolChoice"].into_iter().any(has);
+    let tools = tools.then_some(Capability::SamplingTools);
+    [capability].into_iter().chain(tools)
 }

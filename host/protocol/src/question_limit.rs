@@ -4,8 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{AskError, ClientKey};
+
+/// Long questions of one server that are read at once: to show them takes time, and memory besides
+/// their own.
+const READING: usize = 1;
 
 /// Counts the waiting questions of a server, of each client by itself: questions that one client
 /// leaves unanswered keep no other from being asked. Clones count together.
@@ -13,6 +18,7 @@ use super::{AskError, ClientKey};
 pub struct QuestionLimit {
     max: usize,
     waiting: Arc<Mutex<HashMap<ClientKey, usize>>>,
+    reading: Arc<Semaphore>,
 }
 
 /// Questions that count as waiting until this is dropped.
@@ -30,7 +36,13 @@ impl QuestionLimit {
         Self {
             max: max as usize,
             waiting: Arc::default(),
+            reading: Arc::new(Semaphore::new(READING)),
         }
+    }
+
+    /// Waits until a long question of the server may be read, as long as the returned value is held.
+    pub async fn reading(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.reading).acquire_owned().await.ok()
     }
 
     /// Counts questions to a client as waiting until the returned value is dropped.
@@ -104,6 +116,18 @@ mod tests {
         assert!(limit.take("x", client("a"), 1).is_err());
         drop(one);
         assert!(limit.take("x", client("a"), 1).is_ok());
+    }
+
+    #[tokio::test]
+    async fn one_long_question_of_a_server_is_read_at_a_time() {
+        let limit = QuestionLimit::new(2);
+        let one = limit.reading().await;
+        assert!(one.is_some());
+        let same = limit.clone();
+        assert!(futures::poll!(std::pin::pin!(same.reading())).is_pending());
+        assert!(QuestionLimit::new(2).reading().await.is_some());
+        drop(one);
+        assert!(limit.reading().await.is_some());
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use listing::offered::{Offered, UntoldLists};
 pub use listing::subscriptions::Subscription;
 pub use messages::channel::Lost;
 pub use messages::forwarded_request::ForwardedRequest;
-pub use messages::large::without_blocking;
+pub use messages::large::{SHOWING_TIMES, without_blocking};
 pub use messages::message::Refusal;
 pub use opening::discover::discover;
 pub use opening::first_request::{FirstRequest, Reaction, Reactions};

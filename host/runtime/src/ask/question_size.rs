@@ -1,23 +1,27 @@
 //! Size of a plugin's questions, before values are made of them: the same text may be in them any
 //! number of times.
 
-use dormouse_protocol::{LONG_TEXT_BYTES, VALUE_BYTES};
+use dormouse_protocol::VALUE_BYTES;
+use dormouse_text::visible::is_hidden;
 
 use crate::bindings::dormouse::plugin::client::{Question, Request, Sampling};
 use crate::bindings::dormouse::plugin::types::{Annotations, Content, ResourceBody};
 use crate::value::written_bytes;
 
-/// Copies of a question until it is answered: as values, as text, and on the way to the client.
-const COPIES: u64 = 4;
+/// Copies of a question until it is answered: as values, as they are shown, as text, and on the way to
+/// the client.
+const COPIES: u64 = 6;
+
+/// Bytes of the escape of a character that nobody would see, as it is written in JSON.
+const ESCAPE_BYTES: usize = r"\\u{10ffff}".len();
 
 /// Size of questions.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QuestionSize {
     /// Words, which have a limit of their own, in bytes.
     pub(crate) words: usize,
-    /// Long texts and media of samplings, in bytes as they are in JSON.
-    long: usize,
-    may_be_long: bool,
+    /// Media of samplings, in bytes as they are in JSON.
+    media: usize,
 }
 
 impl QuestionSize {
@@ -25,7 +29,6 @@ impl QuestionSize {
     pub(crate) fn of(requests: &[Request]) -> Self {
         let mut size = Self::default();
         for request in requests {
-            size.may_be_long = false;
             size.text(&request.id);
             match &request.question {
                 Question::Form(form) => {
@@ -50,7 +53,7 @@ impl QuestionSize {
 
     /// Returns the whole size in bytes.
     pub(crate) fn bytes(self) -> u64 {
-        u64::try_from(self.words.saturating_add(self.long)).unwrap_or(u64::MAX)
+        u64::try_from(self.words.saturating_add(self.media)).unwrap_or(u64::MAX)
     }
 
     /// Returns the memory that the host keeps for the questions until they are answered, in bytes.
@@ -59,7 +62,6 @@ impl QuestionSize {
     }
 
     fn sampling(&mut self, sampling: &Sampling) {
-        self.may_be_long = true;
         self.text(sampling.system_prompt.as_deref().unwrap_or_default());
         self.texts(&sampling.stop_sequences);
         if let Some(preferences) = &sampling.model_preferences {
@@ -78,7 +80,7 @@ impl QuestionSize {
                 &text.annotations
             }
             Content::Image(media) | Content::Audio(media) => {
-                self.media(&media.data);
+                self.bytes_of(&media.data);
                 self.text(&media.mime_type);
                 &media.annotations
             }
@@ -96,7 +98,7 @@ impl QuestionSize {
                 self.text(resource.mime_type.as_deref().unwrap_or_default());
                 match &resource.body {
                     ResourceBody::Text(text) => self.text(text),
-                    ResourceBody::Blob(bytes) => self.media(bytes),
+                    ResourceBody::Blob(bytes) => self.bytes_of(bytes),
                 }
                 &resource.annotations
             }
@@ -117,17 +119,17 @@ impl QuestionSize {
 
     fn text(&mut self, text: &str) {
         self.words += VALUE_BYTES;
-        let bytes = written_bytes(text);
-        match self.may_be_long && text.len() > LONG_TEXT_BYTES {
-            true => self.long = self.long.saturating_add(bytes),
-            false => self.words = self.words.saturating_add(bytes),
-        }
+        // What nobody would see is shown as an escape.
+        let is_escaped = |c: &char| !matches!(c, '\n' | '\t') && is_hidden(*c);
+        let escaped = text.chars().filter(is_escaped).count();
+        let bytes = written_bytes(text).saturating_add(escaped.saturating_mul(ESCAPE_BYTES));
+        self.words = self.words.saturating_add(bytes);
     }
 
     /// Adds bytes that become base64.
-    fn media(&mut self, bytes: &[u8]) {
+    fn bytes_of(&mut self, bytes: &[u8]) {
         self.words += VALUE_BYTES;
-        self.long = self.long.saturating_add(bytes.len().div_ceil(3) * 4);
+        self.media = self.media.saturating_add(bytes.len().div_ceil(3) * 4);
     }
 }
 
@@ -176,24 +178,34 @@ mod tests {
             (Question::Page(page), 11_110, 12_000),
             (Question::Form(form), 1000 * VALUE_BYTES, 70_000),
             (Question::Roots, 10, 200),
-            (sampling(vec![text(60_000), text(5000)]), 66_010, 67_000),
+            (sampling(vec![text(600_000), text(5000)]), 606_010, 607_000),
         ] {
             let found = size(question);
             assert!((at_least..at_most).contains(&found.words), "{found:?}");
-            assert_eq!(found.long, 0);
+            assert_eq!(found.media, 0);
         }
     }
 
     #[test]
-    fn documents_and_images_of_a_sampling_are_no_words_and_take_memory() {
+    fn what_nobody_would_see_counts_as_its_escape() {
+        let hidden = Content::Text(TextContent {
+            text: "\u{7f}\n".repeat(1000),
+            annotations: None,
+        });
+        let found = size(sampling(vec![hidden]));
+        assert!(found.words >= 1000 * ESCAPE_BYTES, "{found:?}");
+    }
+
+    #[test]
+    fn images_of_a_sampling_are_no_words_and_take_memory() {
         let image = Content::Image(MediaContent {
             data: vec![0; 300_000],
             mime_type: "image/png".into(),
             annotations: None,
         });
-        let found = size(sampling(vec![text(100_000), image]));
-        assert!(found.words < 2000, "{found:?}");
-        assert_eq!(found.long, 500_000);
-        assert!(found.memory() >= 4 * 500_000);
+        let found = size(sampling(vec![text(1000), image]));
+        assert!(found.words < 4000, "{found:?}");
+        assert_eq!(found.media, 400_000);
+        assert!(found.memory() >= COPIES * 400_000);
     }
 }

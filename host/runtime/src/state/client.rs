@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dormouse_protocol::{AskError, Capability, Question, check_size};
-use dormouse_upstream::without_blocking;
+use dormouse_upstream::{SHOWING_TIMES, without_blocking};
 
 use super::{CANCELLED, InstanceState};
 use crate::ask::{QuestionSize, answered, capability_for, question};
@@ -88,6 +88,8 @@ impl InstanceState {
         call.listener.check_support(asked.map(capability_for))?;
         let size = QuestionSize::of(&requests);
         check_size(size.words)?;
+        let client = call.listener.client();
+        let counted = self.questions.take(&self.server, client, requests.len())?;
         let Some(held) = self.memory.charge(size.memory()).await else {
             self.memory.refused = None;
             return Err(AskError::Failed(format!(
@@ -103,7 +105,10 @@ impl InstanceState {
             true => usize::MAX,
             false => usize::try_from(size.bytes()).unwrap_or(usize::MAX),
         };
+        let bytes = bytes.saturating_mul(SHOWING_TIMES);
+        let turn = self.questions.reading().await;
         let questions = without_blocking(bytes, || self.asked(requests))?;
+        drop(turn);
         let Some(call) = &self.call else {
             return Err(AskError::Failed("no call is running".into()));
         };
@@ -111,8 +116,6 @@ impl InstanceState {
         if call.cancel.is_cancelled() {
             return Err(cancelled());
         }
-        let client = call.listener.client();
-        let counted = self.questions.take(&self.server, client, questions.len())?;
         let asking = call.listener.put(questions.clone());
         let answers = call.pace.wait(call.unless_cancelled(asking)).await?;
         let answers = answers.ok_or_else(cancelled)??;

@@ -19,6 +19,7 @@ use crate::listing::subscriptions::Follower;
 use crate::listing::{fetch, follow};
 use crate::messages::channel::{Lost, MessageSender};
 use crate::messages::input_required::InputRequired;
+use crate::messages::large::without_blocking;
 use crate::messages::level::ToldLogLevel;
 use crate::messages::peer::Peer;
 use crate::opening::handshake::ServerIntroduction;
@@ -121,7 +122,8 @@ impl Connection {
         for _ in 0..ROUNDS {
             let answer = self.peer.request(method, &params, Some(listener)).await;
             let answer = answer.map_err(|failure| self.shown(failure))?;
-            let Some(wanted) = InputRequired::read(&answer) else {
+            let bytes = answer.get().len();
+            let Some(wanted) = without_blocking(bytes, || InputRequired::read(&answer)) else {
                 return Ok(answer);
             };
             let answered = wanted.answer(&self.peer, listener, &params).await;

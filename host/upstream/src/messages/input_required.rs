@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use dormouse_jsonrpc::{Object, ObjectError};
-use dormouse_protocol::{AskError, Listener, check_size};
+use dormouse_jsonrpc::{Object, ObjectError, member};
+use dormouse_protocol::{Answer, AskError, Listener, check_size};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::channel::Lost;
+use super::large::{SHOWING_TIMES, without_blocking};
 use super::peer::Peer;
-use super::question::{counted_bytes, question};
+use super::question::UnreadQuestion;
 use crate::Failure;
 use crate::http::reading_error;
 
@@ -41,50 +42,75 @@ impl<'a> InputRequired<'a> {
         listener: &Arc<dyn Listener>,
         params: &str,
     ) -> Result<String, Failure> {
-        let unreadable = |error: ObjectError| {
+        let state = self.request_state.map_or("", RawValue::get);
+        let asked = self.input_requests.map_or("{}", RawValue::get);
+        let bytes = params.len() + state.len() + asked.len();
+        let read = without_blocking(bytes, || {
+            Ok::<_, ObjectError>((Object::read(params)?, Object::read(asked)?))
+        });
+        let (mut params, requests) = read.map_err(|error| {
             let why = reading_error(&error.to_string());
             Lost::Broken(format!("what the upstream asks cannot be read: {why}"))
-        };
-        let mut params = Object::read(params).map_err(unreadable)?;
-        let requests = self.input_requests.map_or("{}", RawValue::get);
-        let requests = Object::read(requests).map_err(unreadable)?;
-        let mut responses = Object::new();
+        })?;
+        let mut answers = Vec::new();
+        // Both are kept until there are answers.
+        let kept = state.len() + asked.len();
         if !requests.is_empty() {
-            let unanswered =
-                |error| Lost::Broken(format!("what the upstream asks has no answer: {error}"));
-            // Before any of them is read: as values they are many times as large.
-            let client = listener.client();
-            let count = requests.iter().count();
-            let counted = peer.questions.take(&peer.server, client, count);
-            let _counted = counted.map_err(unanswered)?;
-            // Both are kept until there are answers.
-            let state = self.request_state.map_or(0, |state| state.get().len());
-            let asked = self.input_requests.map_or(0, |asked| asked.get().len());
-            let room = peer.room_for(state + asked);
-            let _room = room.map_err(|why| unanswered(AskError::Failed(why)))?;
-            let mut bytes = 0;
-            let mut questions = Vec::new();
-            for member in requests.iter() {
-                let request = Object::read(&member.value).unwrap_or_default();
-                let method = request.string("method").unwrap_or_default();
-                let asked = request.get("params");
-                let asked = asked.filter(|params| *params != "null");
-                bytes += counted_bytes(&method, asked.unwrap_or_default());
-                check_size(bytes).map_err(unanswered)?;
-                let question = question(&peer.server, &peer.secrets, &member.name, &method, asked);
-                questions.push(question.map_err(|(_, why)| {
-                    Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
-                })?);
-            }
-            let answers = listener.put(questions).await.map_err(unanswered)?;
+            answers = put(peer, listener, &requests, kept).await?;
+        }
+        Ok(without_blocking(bytes, || {
+            let mut responses = Object::new();
             for (member, answer) in requests.iter().zip(answers) {
                 responses.set(&member.name, answer.into_text());
             }
-        }
-        params.set("inputResponses", responses.into_text().into_owned());
-        if let Some(state) = self.request_state {
-            params.set("requestState", state.get());
-        }
-        Ok(params.into_text().into_owned())
+            params.set("inputResponses", responses.into_text().into_owned());
+            if self.request_state.is_some() {
+                params.set("requestState", state);
+            }
+            params.into_text().into_owned()
+        }))
     }
+}
+
+/// Asks a client all questions, each by its name, if there is somebody to ask and room for `kept`
+/// bytes until there are answers. Returns these in the same order.
+async fn put(
+    peer: &Peer,
+    listener: &Arc<dyn Listener>,
+    requests: &Object<'_>,
+    kept: usize,
+) -> Result<Vec<Answer>, Lost> {
+    let unanswered = |error| Lost::Broken(format!("what the upstream asks has no answer: {error}"));
+    let unfit = |(_, why): (i64, String)| {
+        Lost::Broken(format!("the upstream asks what cannot be asked: {why}"))
+    };
+    // Before any of them is read: as values they are many times as large.
+    let count = requests.iter().count();
+    let counted = peer.questions.take(&peer.server, listener.client(), count);
+    let _counted = counted.map_err(unanswered)?;
+    let room = peer.room_for(kept);
+    let _room = room.map_err(|why| unanswered(AskError::Failed(why)))?;
+    let unread = without_blocking(kept, || {
+        let unread = requests.iter().map(|request| {
+            let method = member(&request.value, "method");
+            let method = method.and_then(|method| serde_json::from_str::<String>(method).ok());
+            let params = member(&request.value, "params").filter(|params| *params != "null");
+            let unread = UnreadQuestion::of(&method.unwrap_or_default(), params)?;
+            Ok((&*request.name, unread))
+        });
+        unread.collect::<Result<Vec<_>, _>>()
+    });
+    let unread = unread.map_err(unfit)?;
+    check_size(unread.iter().map(|(_, one)| one.bytes).sum()).map_err(unanswered)?;
+    let needs = unread.iter().flat_map(|(_, one)| &one.needs).copied();
+    listener.check_support(needs).map_err(unanswered)?;
+    let turn = peer.questions.reading().await;
+    let questions = without_blocking(kept.saturating_mul(SHOWING_TIMES), || {
+        let read = unread.into_iter();
+        let read = read.map(|(name, one)| one.read(&peer.server, &peer.secrets, name));
+        read.collect::<Result<Vec<_>, _>>()
+    });
+    drop(turn);
+    let questions = questions.map_err(unfit)?;
+    listener.put(questions).await.map_err(unanswered)
 }

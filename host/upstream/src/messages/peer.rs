@@ -29,7 +29,7 @@ use requests::PendingRequests;
 
 use super::asked_pages::AskedPages;
 use super::channel::{Lost, MessageSender, Outgoing, ReceivedMessage};
-use super::large::without_blocking;
+use super::large::{SHOWING_TIMES, is_large, without_blocking};
 use super::oddity::Oddity;
 use crate::UpstreamPolicy;
 use crate::connections::callers::{Callers, Nobody};
@@ -153,7 +153,13 @@ impl Peer {
         tokio::spawn(async move {
             while let Some(said) = incoming.recv().await {
                 let text = said.get();
-                without_blocking(text.len(), || hearing.hear(text, said.about));
+                // It may be a question or a log.
+                let bytes = text.len().saturating_mul(SHOWING_TIMES);
+                let _turn = match is_large(bytes) {
+                    true => hearing.questions.reading().await,
+                    false => None,
+                };
+                without_blocking(bytes, || hearing.hear(text, said.about));
             }
             hearing.end();
         });

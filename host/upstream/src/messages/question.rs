@@ -1,66 +1,107 @@
 //! Questions of an upstream, as they are read and passed on.
 
 use dormouse_jsonrpc::{
-    INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Object, TextPart, text_parts,
+    INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Object, TextPart, member, text_parts,
 };
 use dormouse_protocol::attribution::SHOWN_PARAMETERS;
-use dormouse_protocol::{
-    AskError, Capability, LONG_TEXT_BYTES, Question, QuestionOrigin, VALUE_BYTES, check_size,
-};
+use dormouse_protocol::{AskError, Capability, Question, QuestionOrigin, VALUE_BYTES, check_size};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::http::{excerpt, reading_error};
 use crate::server_secrets::ServerSecrets;
 
-/// Reads a question of the upstream, and marks it as the upstream's. All parameters stay but those
-/// that differ from known ones in letter case only: the content of a form is between the upstream
-/// and the client, and parameters of later versions of MCP pass, too.
-pub(super) fn question(
-    server: &str,
-    secrets: &ServerSecrets,
-    id: &str,
-    method: &str,
-    params: Option<&str>,
-) -> Result<Question, (i64, String)> {
-    let text = params.unwrap_or("{}");
-    check_size(counted_bytes(method, text)).map_err(told)?;
-    let text = &*secrets.redact_learnt_json(text);
-    let mut object = Object::read(text).map_err(|error| {
-        let why = reading_error(&error.to_string());
-        (INVALID_PARAMS, format!("`params` cannot be read: {why}"))
-    })?;
-    // Readers that ignore case would take these for the ones that are looked at.
-    let names = object.iter().map(|member| member.name.clone().into_owned());
-    let variants: Vec<String> = names.filter(|name| is_variant(name)).collect();
-    for name in variants {
-        object.remove(&name);
+/// Question of an upstream of which nothing is read but what says who can be asked it: as values it
+/// takes many times the memory of its text, and to show it takes time.
+pub(super) struct UnreadQuestion<'a> {
+    pub(super) capability: Capability,
+    /// All capabilities that the client needs.
+    pub(super) needs: Vec<Capability>,
+    /// Bytes that count as its size.
+    pub(super) bytes: usize,
+    /// Text of its parameters.
+    params: &'a str,
+}
+
+impl<'a> UnreadQuestion<'a> {
+    /// Takes a question by its method and the text of its parameters.
+    ///
+    /// # Errors
+    /// It is too long, or of no kind that there is. The error is for the upstream.
+    pub(super) fn of(method: &str, params: Option<&'a str>) -> Result<Self, (i64, String)> {
+        let params = params.unwrap_or("{}");
+        let capability = capability(method, params)?;
+        let bytes = counted_bytes(capability, params);
+        check_size(bytes).map_err(told)?;
+        Ok(Self {
+            capability,
+            needs: Question::needs_of(capability, params).collect(),
+            bytes,
+            params,
+        })
     }
-    let mut params = Map::new();
-    for member in object.iter() {
-        // All else passes, as the text that it is.
-        if !SHOWN_PARAMETERS.contains(&&*member.name) {
-            continue;
-        }
-        // What a person is shown has to be looked at, and clients read more than values can
-        // hold, such as `1e999`.
-        let value = serde_json::from_str::<Value>(&member.value).map_err(|error| {
+
+    /// Reads the question, and marks it as the upstream's. All parameters stay but those that differ
+    /// from known ones in letter case only: the content of a form is between the upstream and the
+    /// client, and parameters of later versions of MCP pass, too.
+    pub(super) fn read(
+        self,
+        server: &str,
+        secrets: &ServerSecrets,
+        id: &str,
+    ) -> Result<Question, (i64, String)> {
+        let text = &*secrets.redact_learnt_json(self.params);
+        let mut object = Object::read(text).map_err(|error| {
             let why = reading_error(&error.to_string());
-            let why = format!("`{}` cannot be read: {why}", member.name);
-            (INVALID_PARAMS, why)
+            (INVALID_PARAMS, format!("`params` cannot be read: {why}"))
         })?;
-        params.insert(member.name.clone().into_owned(), value);
-    }
-    let capability = match method {
-        "elicitation/create" => match params.get("mode") {
-            Some(Value::String(mode)) if mode == "url" => Capability::ElicitationUrl,
-            Some(Value::String(mode)) if mode == "form" => Capability::ElicitationForm,
-            None => Capability::ElicitationForm,
-            Some(other) => {
-                let other = excerpt(&other.to_string());
-                let why = format!("`mode` is `{other}`, and can be `form` or `url`");
-                return Err((INVALID_PARAMS, why));
+        // Readers that ignore case would take these for the ones that are looked at.
+        let names = object.iter().map(|member| member.name.clone().into_owned());
+        let variants: Vec<String> = names.filter(|name| is_variant(name)).collect();
+        for name in variants {
+            object.remove(&name);
+        }
+        let mut params = Map::new();
+        for member in object.iter() {
+            // All else passes, as the text that it is.
+            if !SHOWN_PARAMETERS.contains(&&*member.name) {
+                continue;
             }
+            // What a person is shown has to be looked at, and clients read more than values can
+            // hold, such as `1e999`.
+            let value = serde_json::from_str::<Value>(&member.value).map_err(|error| {
+                let why = reading_error(&error.to_string());
+                let why = format!("`{}` cannot be read: {why}", member.name);
+                (INVALID_PARAMS, why)
+            })?;
+            params.insert(member.name.clone().into_owned(), value);
+        }
+        let question = Question {
+            id: id.to_owned(),
+            origin: QuestionOrigin::Server,
+            capability: self.capability,
+            params,
+            text: RawValue::from_string(object.into_text().into_owned()).ok(),
+        };
+        question.attributed(server).map_err(told)
+    }
+}
+
+/// Returns the kind of a question.
+fn capability(method: &str, params: &str) -> Result<Capability, (i64, String)> {
+    let wrong = |mode: &str| {
+        let mode = excerpt(mode);
+        let why = format!("`mode` is `{mode}`, and can be `form` or `url`");
+        (INVALID_PARAMS, why)
+    };
+    Ok(match method {
+        "elicitation/create" => match member(params, "mode") {
+            None => Capability::ElicitationForm,
+            Some(mode) => match serde_json::from_str::<String>(mode).as_deref() {
+                Ok("url") => Capability::ElicitationUrl,
+                Ok("form") => Capability::ElicitationForm,
+                _ => return Err(wrong(mode)),
+            },
         },
         "sampling/createMessage" => Capability::Sampling,
         "roots/list" => Capability::Roots,
@@ -68,34 +109,60 @@ pub(super) fn question(
             let why = format!("`{}` is not known here", excerpt(other));
             return Err((METHOD_NOT_FOUND, why));
         }
-    };
-    let question = Question {
-        id: id.to_owned(),
-        origin: QuestionOrigin::Server,
-        capability,
-        params,
-        text: RawValue::from_string(object.into_text().into_owned()).ok(),
-    };
-    question.attributed(server).map_err(told)
+    })
 }
 
 /// Returns the bytes of a question that count as its size: its text, and the memory of each value
-/// within it. Of a sampling, long texts do not count: images are such, and as values they are no
-/// larger.
-pub(super) fn counted_bytes(method: &str, params: &str) -> usize {
-    let may_be_long = method == "sampling/createMessage";
+/// within it. Of a sampling, images and sounds do not count: as values they are no larger, and nothing
+/// is looked for in them.
+fn counted_bytes(kind: Capability, params: &str) -> usize {
+    let params = params.as_bytes();
     let mut counted = params.len();
-    for part in text_parts(params.as_bytes()) {
+    let mut at = 0;
+    // Whether the last text is the name of a member with media, and what follows its value.
+    let (mut names_media, mut is_media) = (false, false);
+    for part in text_parts(params) {
         match part {
-            // Its closing quote does not count to its length.
-            TextPart::String(bytes) if may_be_long && bytes - 1 > LONG_TEXT_BYTES => {
-                counted -= bytes - 1;
+            TextPart::String(bytes) => {
+                let written = params.get(at + 1..(at + bytes).saturating_sub(1));
+                let written = written.unwrap_or_default();
+                if is_media && kind == Capability::Sampling && is_base64(written) {
+                    counted -= written.len();
+                }
+                names_media = matches!(written, b"data" | b"blob");
+                at += bytes;
             }
-            TextPart::Byte(b',' | b'{' | b'[') => counted += VALUE_BYTES,
-            TextPart::Byte(_) | TextPart::String(_) => {}
+            TextPart::Byte(byte) => {
+                at += 1;
+                match byte {
+                    b':' => is_media = names_media,
+                    b',' | b'{' | b'[' => {
+                        counted += VALUE_BYTES;
+                        (names_media, is_media) = (false, false);
+                    }
+                    _ => {}
+                }
+            }
         }
     }
     counted
+}
+
+/// Whether a text of JSON, as it is written between its quotes, is one of base64. None is shown as
+/// anything else.
+fn is_base64(written: &[u8]) -> bool {
+    let mut rest = written.iter();
+    while let Some(byte) = rest.next() {
+        let is_of_it = match byte {
+            // There may be lines in it, and some escape slashes.
+            b'\\' => matches!(rest.next(), Some(b'/' | b'n' | b'r')),
+            byte => byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte),
+        };
+        if !is_of_it {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether a name is that of a parameter in [`SHOWN_PARAMETERS`], in other letters.

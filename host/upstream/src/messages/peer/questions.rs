@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use dormouse_jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId};
 use dormouse_protocol::attribution;
-use dormouse_protocol::{Answer, AskError, Capability, ClientEra, Listener, Question};
+use dormouse_protocol::{
+    Answer, AskError, Capability, ClientEra, Listener, Question, WaitingQuestions,
+};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use serde_json::{Value, json};
@@ -16,7 +18,7 @@ use crate::connections::callers::{Nobody, is_same};
 use crate::messages::known_roots::RootsOwner;
 use crate::messages::message::Refusal;
 use crate::messages::oddity::Oddity;
-use crate::messages::question::{question, told};
+use crate::messages::question::{UnreadQuestion, told};
 
 /// Time that a question waits for an answer of one call before another call is asked as well.
 const UNANSWERED: Duration = Duration::from_secs(2);
@@ -50,28 +52,37 @@ impl Peer {
         };
         let room = self.room_for(params.map_or(0, str::len) + id.as_str().len());
         let question = match &room {
-            Ok(_) => question(&self.server, &self.secrets, id.as_str(), method, params),
+            Ok(_) => UnreadQuestion::of(method, params),
             Err(why) => Err((INTERNAL_ERROR, why.clone())),
         };
-        // Who is there now, not by the time that anybody gets around to asking.
+        // Who is there now, not by the time that anybody gets around to asking. A question that nobody
+        // is asked is not read.
         let question = question.and_then(|question| {
-            let able = |listener: &dyn Listener| lacked(listener, &question).is_none();
+            let able = |listener: &dyn Listener| lacked(listener, &question.needs).is_none();
             let listener = self.whom(about, able);
-            let listener = listener.or_else(|nobody| self.between(&question).ok_or(nobody));
+            let listener = listener.or_else(|nobody| self.between(&question.needs).ok_or(nobody));
             let listener = listener.map_err(|nobody| self.unanswered(&question, about, nobody))?;
+            let counted = match question.capability {
+                // Of those that ask for the same roots, one goes to the client.
+                Capability::Roots => None,
+                _ => Some(self.counted(&listener)?),
+            };
+            let question = question.read(&self.server, &self.secrets, id.as_str())?;
             self.note_page(&question, &listener);
-            Ok((question, listener))
+            Ok((question, listener, counted))
         });
         let (peer, id) = (Arc::clone(self), id.into_owned());
         let ping = method == "ping";
         let mut early = self.early.begin().filter(|_| !ping);
         let asked_of_client = question.as_ref().ok();
-        let method = asked_of_client.map(|(question, _)| question.method());
+        let method = asked_of_client.map(|(question, ..)| question.method());
         let key = id.as_str().to_owned();
         let ask = async move |number| {
             let outcome = match question {
                 _ if ping => Ok(json!({}).into()),
-                Ok((question, listener)) => peer.ask(question, listener, about).await,
+                Ok((question, listener, counted)) => {
+                    peer.ask(question, listener, about, counted).await
+                }
                 Err(problem) => Err(problem),
             };
             let is_answer = outcome.is_ok();
@@ -87,6 +98,12 @@ impl Peer {
         asked.add(key, method, |number| {
             tokio::spawn(ask(number)).abort_handle()
         });
+    }
+
+    /// Counts a question to a client as waiting.
+    fn counted(&self, listener: &Arc<dyn Listener>) -> Result<WaitingQuestions, (i64, String)> {
+        let counted = self.questions.take(&self.server, listener.client(), 1);
+        counted.map_err(told)
     }
 
     /// Notes whom a question asks to open a page, before anybody can do so.
@@ -122,31 +139,34 @@ impl Peer {
         }
     }
 
-    /// Returns the client of the one session of the connection, if it can be asked that between its
+    /// Returns the client of the one session of the connection, if it can be asked for that between its
     /// calls.
-    fn between(&self, question: &Question) -> Option<Arc<dyn Listener>> {
+    fn between(&self, needs: &[Capability]) -> Option<Arc<dyn Listener>> {
         let client = self.client(self.callers.only_session()?)?;
-        lacked(client.as_ref(), question)
-            .is_none()
-            .then_some(client)
+        lacked(client.as_ref(), needs).is_none().then_some(client)
     }
 
     /// Returns the error for a question that nobody can be asked. For a client that takes such
     /// questions, but not this one, there is no other code than for parameters that are wrong (MCP
     /// 2025-11-25, "Error Handling" of elicitation).
-    fn unanswered(&self, question: &Question, about: Option<u64>, nobody: Nobody) -> (i64, String) {
+    fn unanswered(
+        &self,
+        question: &UnreadQuestion<'_>,
+        about: Option<u64>,
+        nobody: Nobody,
+    ) -> (i64, String) {
         const KINDS: [Capability; 4] = [
             Capability::ElicitationForm,
             Capability::ElicitationUrl,
             Capability::Sampling,
             Capability::Roots,
         ];
-        let method = question.method();
+        let method = question.capability.method();
         let kinds = KINDS.into_iter().filter(|kind| kind.method() == method);
         let kinds: Vec<_> = kinds.collect();
         let takes = |listener: &dyn Listener| kinds.iter().any(|kind| listener.supports(*kind));
         let some = self.whom(about, takes).ok();
-        let lacked = some.and_then(|listener| lacked(listener.as_ref(), question));
+        let lacked = some.and_then(|listener| lacked(listener.as_ref(), &question.needs));
         match lacked {
             Some(lacked) => (INVALID_PARAMS, format!("the client has no `{lacked}`")),
             None => {
@@ -163,19 +183,20 @@ impl Peer {
         question: Question,
         listener: Arc<dyn Listener>,
         about: Option<u64>,
+        counted: Option<WaitingQuestions>,
     ) -> Result<Answer, (i64, String)> {
         let is_for_roots = question.capability == Capability::Roots;
         let owner = is_for_roots.then(|| self.roots_owner(&listener)).flatten();
         let peer = Arc::clone(self);
         let Some(owner) = owner else {
-            let (answer, answered) = peer.put(question, listener, about).await?;
+            let (answer, answered) = peer.put(question, listener, about, counted).await?;
             self.check_answer(&answered, about).await?;
             return Ok(answer);
         };
         let caller = Arc::clone(&listener);
         // What comes of it is for all who wait for it.
         let asking = async move {
-            let (answer, _) = peer.put(question, listener, about).await?;
+            let (answer, _) = peer.put(question, listener, about, counted).await?;
             Ok(answer)
         };
         let roots = self.callers.roots.ask(owner, asking).await?;
@@ -196,19 +217,26 @@ impl Peer {
         }
     }
 
-    /// Asks a client. Returns its answer with the listener by which it was asked.
+    /// Asks a client what counts as waiting, or counts it. Returns its answer with the listener by which
+    /// it was asked.
     async fn put(
         &self,
         question: Question,
         listener: Arc<dyn Listener>,
         about: Option<u64>,
+        counted: Option<WaitingQuestions>,
     ) -> Result<(Answer, Arc<dyn Listener>), (i64, String)> {
-        let counted = self.questions.take(&self.server, listener.client(), 1);
-        let _counted = counted.map_err(told)?;
+        let _counted = match counted {
+            Some(counted) => counted,
+            None => self.counted(&listener)?,
+        };
         let mut answers = self.put_to_callers(&question, listener, about).await;
         // What is asked while a call runs need not be about it, and may outlive it.
-        if let (Err(AskError::Over), Some(client)) = (&answers, self.between(&question)) {
-            answers = self.put_to(client, &question).await;
+        if matches!(answers, Err(AskError::Over)) {
+            let needs: Vec<_> = question.needs().collect();
+            if let Some(client) = self.between(&needs) {
+                answers = self.put_to(client, &question).await;
+            }
         }
         let (answers, answered) = answers.map_err(told)?;
         let none = || (INTERNAL_ERROR, "the client has not answered".to_owned());
@@ -231,8 +259,9 @@ impl Peer {
         }
         // What one client was asked is nothing to another's.
         let client = listener.client();
+        let needs: Vec<_> = question.needs().collect();
         let able =
-            |other: &dyn Listener| other.client() == client && lacked(other, question).is_none();
+            |other: &dyn Listener| other.client() == client && lacked(other, &needs).is_none();
         // A client with a session answers, as long as a call of its is there to be asked in.
         let patience = match listener.era() {
             ClientEra::Stateless => UNANSWERED,
@@ -295,8 +324,8 @@ impl Peer {
     }
 }
 
-/// Returns a capability that a question needs and a client lacks, if any.
-fn lacked(listener: &dyn Listener, question: &Question) -> Option<Capability> {
-    let mut needed = question.needs();
-    needed.find(|needed| !listener.supports(*needed))
+/// Returns a capability that is needed and that a client lacks, if any.
+fn lacked(listener: &dyn Listener, needs: &[Capability]) -> Option<Capability> {
+    let mut needs = needs.iter().copied();
+    needs.find(|needed| !listener.supports(*needed))
 }

@@ -13,7 +13,7 @@ fn read(method: &str, params: &str) -> Result<Question, (i64, String)> {
     let launch = Launch::Stdio(Stdio::default());
     let secrets = ServerSecrets::new("x", &launch);
     secrets.learn(["a-token-of-a-login"]);
-    question("x", &secrets, "1", method, Some(params))
+    UnreadQuestion::of(method, Some(params))?.read("x", &secrets, "1")
 }
 
 fn asked(method: &str, params: &Value) -> Result<Question, String> {
@@ -113,11 +113,71 @@ fn a_question_has_a_size_and_holds_only_what_is_shown() {
         assert_eq!(code, INVALID_PARAMS);
         assert!(why.contains("1048576 are allowed"), "{why}");
     }
-    let text = "\\\"x".repeat(MAX_QUESTION_BYTES);
-    assert!(asked(FORM, &json!({ "message": text })).is_err());
-    // An image is a long text.
-    let image = json!({ "messages": [{ "content": { "type": "image", "data": text } }] });
-    assert!(asked(SAMPLE, &image).is_ok());
+}
+
+#[test]
+fn images_and_sounds_of_a_sampling_have_no_size_and_words_have() {
+    let words = "ab".repeat(MAX_QUESTION_BYTES);
+    let media = format!("{words}+/=-_\n");
+    let sampling = |content: Value| json!({ "messages": [{ "content": content }] });
+    let resource = |resource: Value| sampling(json!({ "type": "resource", "resource": resource }));
+    for (method, params, fits) in [
+        (
+            SAMPLE,
+            sampling(json!({ "type": "image", "data": media })),
+            true,
+        ),
+        (
+            SAMPLE,
+            resource(json!({ "uri": "a:b", "blob": media })),
+            true,
+        ),
+        (
+            SAMPLE,
+            sampling(json!({ "data": "data", "x": media })),
+            false,
+        ),
+        (
+            SAMPLE,
+            sampling(json!({ "type": "text", "text": words })),
+            false,
+        ),
+        (
+            SAMPLE,
+            resource(json!({ "uri": "a:b", "text": words })),
+            false,
+        ),
+        (SAMPLE, json!({ "systemPrompt": words }), false),
+        // Nothing else is base64, and no list is media.
+        (
+            SAMPLE,
+            sampling(json!({ "data": format!("{words}[server `b`]") })),
+            false,
+        ),
+        (
+            SAMPLE,
+            sampling(json!({ "data": format!("{words}\u{1}") })),
+            false,
+        ),
+        (SAMPLE, sampling(json!({ "data": [media] })), false),
+        (FORM, json!({ "message": words }), false),
+        (FORM, json!({ "message": "m", "data": media }), false),
+    ] {
+        let asked = asked(method, &params);
+        let start = params.to_string().chars().take(80).collect::<String>();
+        assert_eq!(asked.is_ok(), fits, "{start}");
+        let why = asked.err().unwrap_or_default();
+        assert!(
+            fits || why.contains("1048576 are allowed"),
+            "{start}: {why}"
+        );
+    }
+    // Slashes may be escaped.
+    let escaped = format!(
+        r#"{{"messages":[{{"data" : "{}"}}]}}"#,
+        media.replace('/', r"\/").replace('\n', r"\n")
+    );
+    assert!(read(SAMPLE, &escaped).is_ok());
 }
 
 #[test]
@@ -160,7 +220,8 @@ fn a_question_is_read_in_linear_time() {
     secrets.learn(["a-token-of-a-login"]);
     for (what, method, params) in kinds {
         dormouse_tests::growth::is_linear(what, 120, params, |params: &String| {
-            let question = question("x", &secrets, "1", method, Some(params));
+            let question = UnreadQuestion::of(method, Some(params)).unwrap();
+            let question = question.read("x", &secrets, "1");
             std::hint::black_box(question.unwrap().to_text());
         });
     }
