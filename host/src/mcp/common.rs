@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use super::calls::leased_sessions::LeasedSessions;
 use super::calls::suspended_calls::SuspendedCalls;
 use super::methods::tools::ListedTools;
+use super::schema_checks::SchemaChecks;
 use crate::roster::Roster;
 
 /// Most calls that may be on their way at once. Each request has a task of its own; the number of *running* calls is each server's own limit, so that many calls of one server never
@@ -22,6 +23,7 @@ pub(super) struct Common {
     pub(super) leased_sessions: LeasedSessions,
     /// Tools that clients without a session have been shown.
     pub(super) listed_without_session: ListedTools,
+    pub(super) schema_checks: SchemaChecks,
 }
 
 impl Common {
@@ -34,6 +36,7 @@ impl Common {
             in_flight: Arc::new(Semaphore::new(in_flight.min(Semaphore::MAX_PERMITS))),
             leased_sessions: LeasedSessions::default(),
             listed_without_session: ListedTools::default(),
+            schema_checks: SchemaChecks::default(),
         }))
     }
 

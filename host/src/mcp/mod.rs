@@ -14,6 +14,7 @@ pub mod http;
 mod lifecycle;
 mod messages;
 mod methods;
+mod schema_checks;
 mod server;
 mod session;
 mod stdio;

@@ -10,6 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::ProgressToken;
 use serde_json::Value;
 use tokio::sync::Notify;
+use tokio::task::coop::consume_budget;
 use tokio::time::Instant;
 
 use crate::mcp::client::client_connection::{ClientConnection, Notification};
@@ -17,7 +18,7 @@ use crate::mcp::client::level::WantedLogs;
 
 use left_out_logs::{LOGGER, LeftOutLogs};
 
-/// Most notifications of one call that are sent in a second, and most memory of these, in bytes.
+/// Most notifications of one call that are sent in a second, and most bytes that are written for these.
 /// Those that come faster wait; where many wait, only the newest progress is kept.
 const PER_SECOND: u32 = 500;
 const BYTES_PER_SECOND: usize = 4 << 20;
@@ -241,14 +242,17 @@ impl Relay {
             match self.next() {
                 NextStep::Note(note) => {
                     sent += 1;
-                    sent_bytes += note.bytes();
+                    // A client may take them as fast as they come.
+                    consume_budget().await;
                     if matches!(note, Note::Progress { .. }) {
                         progressed = Instant::now();
                     }
-                    if let Some(notification) = self.notification(note)
-                        && connection.notify(notification).await.is_err()
-                    {
-                        return;
+                    let Some(notification) = self.notification(note) else {
+                        continue;
+                    };
+                    match connection.notify(notification).await {
+                        Ok(bytes) => sent_bytes += bytes,
+                        Err(_) => return,
                     }
                 }
                 NextStep::Wait => tokio::select! {

@@ -8,6 +8,7 @@ use dormouse_protocol::ListKind;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
+use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use super::client_connection::{ClientConnection, Notification};
@@ -191,6 +192,7 @@ pub(in crate::mcp) async fn announce(
             leave_seen(&mut wanted, &audience.view());
         }
         for uri in updated.take(&wanted) {
+            consume_budget().await;
             if !audience.resource(&uri).await {
                 return;
             }

@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 /// Client that can be sent notifications and requests: as belonging to one of its own requests, or
 /// to none.
 pub(in crate::mcp) trait ClientConnection: Send + Sync {
-    /// Sends a notification.
+    /// Sends a notification, and returns how many bytes were written for it.
     ///
     /// # Errors
     /// The client has gone.
-    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>>;
+    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<usize, Disconnected>>;
 
     /// Sends a request and waits for its answer. A client whose answer is not waited for any more
     /// is told so.

@@ -3,20 +3,15 @@
 
 use std::fmt::Write as _;
 
-use dormouse_catalog::validator;
 use dormouse_jsonrpc::member;
 use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::Answer;
 use dormouse_protocol::attribution::remark;
 use dormouse_text::visible::visible_json;
-use dormouse_upstream::without_blocking;
 use serde_json::{Map, Value};
 
+use crate::mcp::schema_checks::SchemaChecks;
 use crate::roster::{ShownTool, not_for_models, wrong_access};
-
-/// Longest schema that arguments are checked against for that, in bytes: a stranger has written it,
-/// and it is made ready for each call.
-const MAX_CHECKED_BYTES: usize = 64 << 10;
 
 /// Longest schema that is told with an error, in bytes.
 const MAX_SCHEMA_BYTES: usize = 32 << 10;
@@ -49,33 +44,31 @@ pub(in crate::mcp) fn unknown_access(name: &str, used: ToolAccess) -> Option<Str
 
 /// Returns a failed result with the tool's schema and what of the arguments does not fit it, where
 /// that may be why: whoever called it has not been shown the schema.
-pub(in crate::mcp) fn with_schema(
+pub(in crate::mcp) async fn with_schema(
+    checks: &SchemaChecks,
+    server: &str,
     mut result: Answer,
     object: &str,
     arguments: &Map<String, Value>,
 ) -> Answer {
     let failed = result.get("isError").as_deref() == Some(&Value::Bool(true));
-    if failed && let Some(told) = unfit(object, arguments) {
+    if failed && let Some(told) = unfit(checks, server, object, arguments).await {
         result.push_text(&told);
     }
     result
 }
 
-/// Returns what of the arguments does not fit a tool's schema, with the schema.
-pub(in crate::mcp) fn unfit(object: &str, arguments: &Map<String, Value>) -> Option<String> {
-    without_blocking(usize::MAX, || checked(object, arguments))
-}
-
-fn checked(object: &str, arguments: &Map<String, Value>) -> Option<String> {
-    let schema =
-        member(object, "inputSchema").filter(|schema| schema.len() <= MAX_CHECKED_BYTES)?;
-    let value = serde_json::from_str::<Value>(schema).ok()?;
-    let problems = validator(&value).ok()?;
+/// Returns what of the arguments does not fit the schema of a server's tool, with the schema.
+pub(in crate::mcp) async fn unfit(
+    checks: &SchemaChecks,
+    server: &str,
+    object: &str,
+    arguments: &Map<String, Value>,
+) -> Option<String> {
+    let schema = member(object, "inputSchema")?;
     let arguments = Value::Object(arguments.clone());
-    let problems = problems.problems(&arguments, MAX_PROBLEMS).ok()?;
-    if problems.is_empty() {
-        return None;
-    }
+    let problems = checks.problems(server, schema, &arguments, MAX_PROBLEMS);
+    let problems = problems.await.filter(|problems| !problems.is_empty())?;
     let mut told = "The arguments do not fit the tool's input schema:".to_owned();
     for problem in &problems.listed {
         // Writing to a string cannot fail.
@@ -94,23 +87,25 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn arguments_that_do_not_fit_bring_the_schema_into_an_error() {
+    #[tokio::test]
+    async fn arguments_that_do_not_fit_bring_the_schema_into_an_error() {
+        let checks = &SchemaChecks::default();
         let object = r#"{"name":"t","inputSchema":{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]}}"#;
-        let result = |is_error: bool, arguments: Value| {
+        let result = async |is_error: bool, arguments: Value| {
             let result = json!({"content": [], "isError": is_error});
             let arguments = arguments.as_object().unwrap();
-            let result = with_schema(result.into(), object, arguments).into_value();
-            result.unwrap()["content"].as_array().unwrap().len()
+            let result = with_schema(checks, "x", result.into(), object, arguments);
+            let result = result.await.into_value().unwrap();
+            result["content"].as_array().unwrap().len()
         };
-        assert_eq!(result(true, json!({})), 1);
-        assert_eq!(result(true, json!({"a": "x"})), 1);
-        assert_eq!(result(true, json!({"a": 1})), 0);
-        assert_eq!(result(false, json!({})), 0);
-        let told = unfit(object, &Map::new()).unwrap();
+        assert_eq!(result(true, json!({})).await, 1);
+        assert_eq!(result(true, json!({"a": "x"})).await, 1);
+        assert_eq!(result(true, json!({"a": 1})).await, 0);
+        assert_eq!(result(false, json!({})).await, 0);
+        let told = unfit(checks, "x", object, &Map::new()).await.unwrap();
         assert!(told.contains(r#""required":["a"]"#), "{told}");
         let object = object.replace(r#""a""#, "\"a\u{202e}[server `b`]\"");
-        let told = unfit(&object, &Map::new()).unwrap();
+        let told = unfit(checks, "x", &object, &Map::new()).await.unwrap();
         let (problems, schema) = told.split_once("\nIts input").unwrap();
         assert!(
             !problems.contains("[server") && problems.lines().count() == 2,

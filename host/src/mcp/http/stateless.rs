@@ -32,12 +32,13 @@ struct RequestStream {
 }
 
 impl ClientConnection for RequestStream {
-    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
+    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<usize, Disconnected>> {
         let Some(message) = WrittenMessage::notification(notification, &self.room) else {
-            return std::future::ready(Ok(())).boxed();
+            return std::future::ready(Ok(0)).boxed();
         };
+        let bytes = message.len();
         let sent = self.messages.send(message);
-        async move { sent.await.map_err(|_| Disconnected) }.boxed()
+        async move { sent.await.map(|()| bytes).map_err(|_| Disconnected) }.boxed()
     }
 
     /// Fails: a client of this era is asked by the answer to its request.

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dormouse_jsonrpc::MessageLimits;
 use dormouse_protocol::{ClientEra, Era};
-use rmcp::model::{ClientCapabilities, ProgressToken, ProtocolVersion, RequestMetaObject};
+use rmcp::model::{
+    ClientCapabilities, NumberOrString, ProgressToken, ProtocolVersion, RequestMetaObject,
+};
 use serde_json::{Map, Value};
 use tokio::sync::SetOnce;
 
@@ -67,6 +70,7 @@ impl<'a> RequestContext<'a> {
         };
         let meta = &request.meta;
         let logs = host.wanted_logs(client_era.era(), meta);
+        let token = progress_token(meta);
         Self {
             request,
             client_era,
@@ -75,10 +79,10 @@ impl<'a> RequestContext<'a> {
             may_decide: host.lasting,
             client: client_name(meta),
             meta: passed_on(meta),
-            token: meta.get_progress_token(),
+            token: token.as_ref().cloned().unwrap_or_default(),
             logs: logs.as_ref().copied().unwrap_or(WantedLogs::Nothing),
             connection,
-            wrong: logs.err(),
+            wrong: logs.err().or(token.err()),
             ready: host.ready(),
         }
     }
@@ -104,6 +108,25 @@ impl<'a> RequestContext<'a> {
     pub(in crate::mcp) fn may_be_asked(&self) -> bool {
         let able = &self.capabilities;
         able.elicitation.is_some() || able.sampling.is_some() || able.roots.is_some()
+    }
+}
+
+/// Returns the token of a request's progress, which is repeated in each notification of it.
+///
+/// # Errors
+/// It is longer than an id may be.
+fn progress_token(meta: &RequestMetaObject) -> Result<Option<ProgressToken>, ErrorObject> {
+    let token = meta.get_progress_token();
+    let bytes = match &token {
+        Some(ProgressToken(NumberOrString::String(token))) => token.len(),
+        _ => 0,
+    };
+    let limit = MessageLimits::default().id_bytes;
+    match bytes > limit {
+        true => Err(ErrorObject::invalid_params(format!(
+            "the `progressToken` in `_meta` has {bytes} bytes, where {limit} are allowed"
+        ))),
+        false => Ok(token),
     }
 }
 
@@ -144,4 +167,23 @@ fn passed_on(meta: &RequestMetaObject) -> Map<String, Value> {
 /// Whether a version of the protocol has no handshake.
 pub(in crate::mcp) fn is_stateless(version: &str) -> bool {
     version >= ProtocolVersion::V_2026_07_28.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_token_of_progress_is_no_longer_than_an_id() {
+        let token = |token: Value| {
+            let meta = json!({ "progressToken": token });
+            progress_token(&meta.as_object().unwrap().clone().into())
+        };
+        assert!(token(json!("x".repeat(4096))).unwrap().is_some());
+        assert!(token(json!(7)).unwrap().is_some());
+        let refused = token(json!("x".repeat(4097))).unwrap_err();
+        assert!(refused.message.contains("4097 bytes"), "{refused:?}");
+    }
 }

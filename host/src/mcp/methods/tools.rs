@@ -170,7 +170,9 @@ impl Host {
         if snapshot.asks_about_calls(server)
             && shown.is_some_and(ShownTool::is_of_plugin)
             && let Some(declared) = declared
-            && let Some(why) = unfit(declared.object(false).get(), &arguments.values)
+            && let object = declared.object(false).get()
+            && let checks = &self.common.schema_checks
+            && let Some(why) = unfit(checks, server, object, &arguments.values).await
         {
             return refused(why);
         }
@@ -227,7 +229,8 @@ impl Host {
         let result = compatibility::result(result, context.unknown_content);
         let result = called(result, context.era());
         if let Some((object, arguments)) = unseen {
-            return Ok(with_schema(result, &object, &arguments));
+            let checks = &self.common.schema_checks;
+            return Ok(with_schema(checks, &server, result, &object, &arguments).await);
         }
         let tool = CalledTool {
             server: &server,
@@ -236,7 +239,8 @@ impl Host {
             client: &client,
         };
         // The call may have changed what is listed.
-        Ok(listed.result(result, tool, &self.snapshot()))
+        let (checks, snapshot) = (&self.common.schema_checks, self.snapshot());
+        Ok(listed.result(result, tool, &snapshot, checks).await)
     }
 
     /// Returns the record of the listed tools for the agent of a request, and its name there.

@@ -182,9 +182,11 @@ fn unread() -> ErrorObject {
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> ClientConnection for StdioClient<W> {
-    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        let sent = self.send(OutgoingMessage::notification(notification));
-        sent.boxed()
+    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<usize, Disconnected>> {
+        let message = OutgoingMessage::notification(notification);
+        let bytes = message.len();
+        let sent = self.send(message);
+        async move { sent.await.map(|()| bytes) }.boxed()
     }
 
     fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {

@@ -282,10 +282,11 @@ fn says_what_the_client_lacks_and_what_makes_no_sense() {
 /// The question's text may be anywhere, and the instance that asks may be small.
 #[test]
 fn a_long_question_takes_memory_of_its_server_or_is_not_asked() {
-    let (_home, mut client) = host("limits = { memory = '64MiB' }", all());
+    let (_home, mut client) = host("limits = { memory = '8MiB' }", all());
     for (messages, kilobytes, why) in [
         (20, 60, "1048576 are allowed"),
-        (8, 2048, "there is no memory for questions of 16"),
+        (1, 2048, "1048576 are allowed"),
+        (1, 1000, "there is no memory for questions of 10"),
     ] {
         let arguments = json!({ "messages": messages, "kilobytes": kilobytes });
         let id = call(&mut client, "sample_long", arguments);
@@ -293,7 +294,7 @@ fn a_long_question_takes_memory_of_its_server_or_is_not_asked() {
         let said = client::text(&answer).unwrap();
         assert!(said.contains(why), "{said}");
     }
-    let arguments = json!({ "messages": 2, "kilobytes": 512 });
+    let arguments = json!({ "messages": 2, "kilobytes": 50 });
     let id = call(&mut client, "sample_long", arguments);
     client
         .answers("sampling/createMessage", said("The first."))

@@ -158,12 +158,22 @@ fn what_is_left_out_is_told_of_each_server_once_with_the_severest_level() {
 /// Other calls share the way to the client.
 #[tokio::test]
 async fn long_logs_are_sent_at_a_pace_by_their_bytes() {
+    paced("x", 1).await;
+}
+
+#[tokio::test]
+async fn what_is_escaped_counts_as_it_is_written() {
+    paced("\u{1}", 6).await;
+}
+
+/// Sends long logs of one character, for which so many bytes are written.
+async fn paced(letter: &str, bytes: usize) {
     let relay = relay(WantedLogs::From(0));
     let told = Told::default();
     let begun = Instant::now();
     let flood = async {
         for _ in 0..200 {
-            relay.log("info", None, json!("x".repeat(256 << 10)));
+            relay.log("info", None, json!(letter.repeat(256 << 10)));
             tokio::task::yield_now().await;
         }
     };
@@ -175,9 +185,26 @@ async fn long_logs_are_sent_at_a_pace_by_their_bytes() {
     let seconds = usize::try_from(begun.elapsed().as_secs()).unwrap() + 1;
     let sent = told.0.lock().len();
     assert!(
-        (1..=seconds * (BYTES_PER_SECOND >> 18)).contains(&sent),
+        (1..=seconds * (BYTES_PER_SECOND >> 18).div_ceil(bytes)).contains(&sent),
         "{sent}"
     );
+}
+
+#[tokio::test]
+async fn others_have_their_turn_while_notifications_go_out() {
+    let relay = relay(WantedLogs::From(0));
+    for number in 0..WAITING {
+        relay.log("info", None, json!(number));
+    }
+    let told = Told::default();
+    let other = async {
+        let sent = told.0.lock().len();
+        relay.close();
+        sent
+    };
+    let ((), sent) = tokio::join!(relay.run(&told), other);
+    assert!((1..PER_SECOND as usize).contains(&sent), "{sent}");
+    assert_eq!(told.0.lock().len(), WAITING);
 }
 
 #[test]
@@ -239,9 +266,11 @@ fn nobody_hears_what_nobody_asked_for() {
 struct Told(Mutex<Vec<Value>>);
 
 impl ClientConnection for Told {
-    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
-        self.0.lock().push(notification.params.into());
-        std::future::ready(Ok(())).boxed()
+    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<usize, Disconnected>> {
+        let params = Value::from(notification.params);
+        let bytes = params.to_string().len();
+        self.0.lock().push(params);
+        std::future::ready(Ok(bytes)).boxed()
     }
 
     fn request<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {

@@ -104,10 +104,14 @@ pub(in super::super) struct SessionConnection {
 }
 
 impl ClientConnection for SessionConnection {
-    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<(), Disconnected>> {
+    fn notify(&self, notification: Notification) -> BoxFuture<'_, Result<usize, Disconnected>> {
         let message = WrittenMessage::notification(notification, &self.session.room);
-        let sent = message.map(|message| self.session.send(self.request.as_ref(), message));
-        std::future::ready(sent.unwrap_or(Ok(()))).boxed()
+        let sent = message.map(|message| {
+            let bytes = message.len();
+            let sent = self.session.send(self.request.as_ref(), message);
+            sent.map(|()| bytes)
+        });
+        std::future::ready(sent.unwrap_or(Ok(0))).boxed()
     }
 
     fn request<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer, AskError>> {

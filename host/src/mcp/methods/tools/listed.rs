@@ -6,13 +6,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dormouse_catalog::{Listing, validator};
+use dormouse_catalog::Listing;
 use dormouse_config::name::SEPARATOR;
 use dormouse_jsonrpc::member;
 use dormouse_protocol::{Answer, Edit, Era};
+use dormouse_upstream::without_blocking;
 use parking_lot::Mutex;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::mcp::schema_checks::SchemaChecks;
 use crate::roster::Snapshot;
 use by_client::ListingsByClient;
 
@@ -135,11 +137,12 @@ impl ListedTools {
     /// Returns a result in a form that its client accepts: one that does not fit the output schema
     /// which the client has listed, where that has changed since, becomes an error with the same
     /// content.
-    pub(super) fn result(
+    pub(super) async fn result(
         &self,
         result: Answer,
         tool: CalledTool<'_>,
         snapshot: &Snapshot,
+        checks: &SchemaChecks,
     ) -> Answer {
         let listed = self.0.lock().by_client.of(tool.client, tool.server);
         let Some(listed) = listed else {
@@ -152,7 +155,7 @@ impl ListedTools {
         }
         match tool.output_schema(&listed) {
             Some(schema) if now.and_then(|now| tool.output_schema(now)) != Some(schema) => {
-                fitting(result, schema, tool.server)
+                fitting(result, schema, tool.server, checks).await
             }
             _ => result,
         }
@@ -160,14 +163,24 @@ impl ListedTools {
 }
 
 /// Returns a result that fits an output schema, or else an error with the same content. A large one
-/// is taken to fit.
-fn fitting(mut result: Answer, schema: &str, server: &str) -> Answer {
+/// is taken to fit, and any one where that cannot be checked.
+async fn fitting(mut result: Answer, schema: &str, server: &str, checks: &SchemaChecks) -> Answer {
     if result.size() > MAX_JUDGED_BYTES {
         return result;
     }
     let failed = result.is_error();
-    let content = result.get("structuredContent").map(Cow::into_owned);
-    if failed || fits(content.as_ref(), schema) {
+    let content = without_blocking(usize::MAX, || {
+        result.get("structuredContent").map(Cow::into_owned)
+    });
+    let is_fit = match &content {
+        _ if failed => true,
+        None => false,
+        Some(content) => {
+            let problems = checks.problems(server, schema, content, 1).await;
+            problems.is_none_or(|problems| problems.is_empty())
+        }
+    };
+    if is_fit {
         return result;
     }
     let said = result.get("content");
@@ -187,23 +200,6 @@ fn fitting(mut result: Answer, schema: &str, server: &str) -> Answer {
          `dormouse approve {server}` shows what has changed, and allows it."
     ));
     result
-}
-
-/// Checks whether structured content fits a schema. It is taken to fit where that cannot be
-/// checked.
-fn fits(content: Option<&Value>, schema: &str) -> bool {
-    let Ok(schema) = serde_json::from_str::<Value>(schema) else {
-        return true;
-    };
-    let Some(content) = content else {
-        return false;
-    };
-    let Ok(validator) = validator(&schema) else {
-        return true;
-    };
-    validator
-        .problems(content, 1)
-        .map_or(true, |found| found.listed.is_empty())
 }
 
 #[cfg(test)]
@@ -244,8 +240,9 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_does_not_fit_is_an_error_with_the_same_content() {
+    #[tokio::test]
+    async fn what_does_not_fit_is_an_error_with_the_same_content() {
+        let checks = &SchemaChecks::default();
         let schema = r#"{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]}"#;
         let text = |text: &str| json!({ "type": "text", "text": text });
         for (result, content) in [
@@ -269,7 +266,8 @@ mod tests {
                 Answer::Made(result.clone()),
                 Answer::Verbatim(result.to_string()),
             ] {
-                let fitting = fitting(answer, schema, "post").into_value().unwrap();
+                let fitting = fitting(answer, schema, "post", checks).await;
+                let fitting = fitting.into_value().unwrap();
                 let Some(content) = &content else {
                     assert_eq!(fitting, result);
                     continue;
@@ -288,12 +286,13 @@ mod tests {
         }
         // Nor is what is large made into values.
         let large = json!({ "content": [], "structuredContent": { "b": "x".repeat(1 << 20) } });
-        let fitting_large = fitting(Answer::Verbatim(large.to_string()), schema, "post");
+        let fitting_large = Answer::Verbatim(large.to_string());
+        let fitting_large = fitting(fitting_large, schema, "post", checks).await;
         assert_eq!(fitting_large.into_value().unwrap(), large);
         // What nobody can hold a result against, nobody does.
         for schema in ["7", r#"{"$ref":"https://example.com/x"}"#] {
             let result = json!({ "content": [], "structuredContent": {} });
-            let fitting = fitting(Answer::Made(result.clone()), schema, "post");
+            let fitting = fitting(Answer::Made(result.clone()), schema, "post", checks).await;
             assert_eq!(fitting.into_value().unwrap(), result, "{schema}");
         }
     }
