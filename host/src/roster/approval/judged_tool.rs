@@ -6,6 +6,7 @@ use dormouse_catalog::Stamp;
 use dormouse_config::Fingerprint;
 use dormouse_policy::exposure::{ToolAccess, ToolHints};
 use dormouse_policy::{Grants, HttpSecret};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::roster::Server;
@@ -25,7 +26,8 @@ pub(in crate::roster) enum CallTarget {
 pub(in crate::roster) struct JudgedTool {
     /// Access that it has.
     pub(in crate::roster) access: ToolAccess,
-    /// Hash of its declaration, which is what its user has approved; none where nobody is shown it.
+    /// Hash of its declaration, or of all forms in which a component is offered it; none where there is
+    /// none that counts.
     pub(super) declaration: Option<blake3::Hash>,
     /// Hash of what its upstream says of it now, approved or not; none where that has nothing to say of it.
     pub(super) offered: Option<blake3::Hash>,
@@ -51,21 +53,24 @@ impl JudgedTool {
     pub(in crate::roster) fn of(server: Option<&Server>, target: CallTarget, tool: &str) -> Self {
         let config = server.map(Server::config);
         let component = config.and_then(|config| config.component());
-        let declared = server.and_then(|server| match target {
-            CallTarget::Server => server.declared_tool(tool),
-            CallTarget::Upstream => server.upstream_tool(tool),
-        });
-        // Of one that waits for its user they are not known.
-        let said = declared.map_or_else(ToolHints::default, hints_of);
+        let forms = server.map_or_else(Vec::new, |server| forms_of(server, target, tool));
         let set = match (target, config) {
             // What is declared has them in it.
             (CallTarget::Server, _) | (_, None) => ToolHints::default(),
             (CallTarget::Upstream, Some(config)) => config.hints.of(tool),
         };
         Self {
-            access: ToolAccess::of(set.or(said)),
-            declaration: declared.map(|declared| blake3::hash(declared.tool.get().as_bytes())),
-            offered: server.and_then(|server| server.offered_tool(tool)),
+            access: forms
+                .iter()
+                .map(|form| ToolAccess::of(set.or(hints_of(form))))
+                .max()
+                // Of one that waits for its user they are not known.
+                .unwrap_or_else(|| ToolAccess::of(set)),
+            declaration: (!forms.is_empty()).then(|| hash_of(&forms)),
+            // A function of a component's own is what the component says.
+            offered: server
+                .filter(|server| target == CallTarget::Upstream || !server.is_typed_tool(tool))
+                .and_then(|server| server.offered_tool(tool)),
             launch: config.and_then(|config| Some(config.bridge()?.fingerprint.clone())),
             component: component.map(|path: &Path| {
                 let stamp = server.and_then(|server| server.stamp().copied());
@@ -114,15 +119,167 @@ impl JudgedTool {
     }
 }
 
+/// Returns the forms of a tool, as MCP objects, that say what it may do: its declaration, or of one that a
+/// component calls without declaring it, and that nobody was asked about, all that its upstream offers. What
+/// is seen first is taken at its word there, as it is of a server without a component.
+fn forms_of<'s>(server: &'s Server, target: CallTarget, tool: &'s str) -> Vec<&'s RawValue> {
+    let declared = match target {
+        CallTarget::Server => server.declared_tool(tool),
+        CallTarget::Upstream => server.upstream_tool(tool),
+    };
+    match (declared, target) {
+        (Some(declared), _) => vec![&declared.tool],
+        (None, CallTarget::Server) => Vec::new(),
+        (None, CallTarget::Upstream) => server.unapproved_forms(tool).collect(),
+    }
+}
+
+fn hash_of(forms: &[&RawValue]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for form in forms {
+        hasher.update(&(form.get().len() as u64).to_le_bytes());
+        hasher.update(form.get().as_bytes());
+    }
+    hasher.finalize()
+}
+
 #[cfg(test)]
 mod tests {
-    use dormouse_config::ChangePolicy;
+    use std::fs;
+    use std::sync::Arc;
+
+    use dormouse_catalog::{CatalogEntry, Listing, Provenance};
+    use dormouse_config::{ChangePolicy, OnChange, ServerConfig};
     use dormouse_upstream::Offered;
+    use dormouse_wit::{Declaration, DeclaredTool, Function};
     use serde_json::json;
     use serde_json::value::to_raw_value;
 
     use super::*;
+    use crate::roster::server::ServerData;
     use crate::roster::tests::{ADD, Home, component};
+    use crate::store::Store;
+
+    /// Returns a server's configuration, with a component in front of an upstream.
+    fn configured(home: &Home, more: &str) -> ServerConfig {
+        home.write("a.wasm", &component(&[ADD]));
+        let text = format!("[servers.a]\ncomponent = 'a.wasm'\ncommand = ['not-started']\n{more}");
+        home.write("dormouse.toml", text.as_bytes());
+        home.open().config().servers["a"].clone()
+    }
+
+    fn tool(reads: bool, description: &str) -> Box<RawValue> {
+        let tool = json!({
+            "name": "x", "description": description, "inputSchema": { "type": "object" },
+            "annotations": { "readOnlyHint": reads, "destructiveHint": false },
+        });
+        to_raw_value(&tool).unwrap()
+    }
+
+    /// Returns the declarations of a component: of `x`, where there is that.
+    fn declaring(x: Option<(Box<RawValue>, Option<Function>)>) -> Arc<Listing> {
+        let tools = x.map(|(tool, function)| DeclaredTool {
+            name: "x".to_owned(),
+            tool,
+            function,
+        });
+        let declaration = Declaration {
+            tools: tools.into_iter().collect(),
+            ..Declaration::default()
+        };
+        Arc::new(Listing::new(declaration, Provenance::Section).unwrap())
+    }
+
+    fn of_its_own() -> Function {
+        let function = json!({ "export": { "function": "x" }, "params": [] });
+        serde_json::from_value(function).unwrap()
+    }
+
+    /// Servers of one home whose upstream offers what is learnt of it.
+    struct Learning {
+        home: Home,
+        store: Store,
+        config: ServerConfig,
+    }
+
+    impl Learning {
+        fn new(more: &str) -> Self {
+            let home = Home::new();
+            Self {
+                config: configured(&home, more),
+                store: Store::new(home.path("servers")),
+                home,
+            }
+        }
+
+        /// Returns `x` of the upstream as a component calls it that declares this, after the upstream was
+        /// asked what it offers, with the component in front of it or before it came.
+        fn judged(
+            &self,
+            offered: Box<RawValue>,
+            declared: &Arc<Listing>,
+            seen: bool,
+        ) -> JudgedTool {
+            let of = &self.config.bridge().unwrap().fingerprint;
+            let offered = Offered {
+                tools: vec![offered],
+                ..Offered::default()
+            };
+            let changes = ChangePolicy::from(OnChange::Block);
+            let seen = seen.then_some(declared);
+            self.store.learn(of, offered, &changes, seen).unwrap();
+            let path = self.home.path("a.wasm");
+            let stamp = Stamp::of(&fs::metadata(&path).unwrap());
+            let listing = Arc::clone(declared);
+            let read = ServerData {
+                entry: Some(Ok(Arc::new(CatalogEntry {
+                    path,
+                    stamp,
+                    listing,
+                }))),
+                known: self.store.known(of),
+                failed_start: None,
+            };
+            let server = Server::next(None, self.config.clone(), read);
+            JudgedTool::of(Some(&server), CallTarget::Upstream, "x")
+        }
+    }
+
+    /// Who searches does not want to be asked at each call.
+    #[test]
+    fn what_a_component_calls_and_does_not_declare_is_what_its_upstream_says() {
+        let none = declaring(None);
+        for (reads, access) in [(true, ToolAccess::Read), (false, ToolAccess::Write)] {
+            let learning = Learning::new("");
+            let first = learning.judged(tool(reads, "Looks."), &none, true);
+            assert_eq!(first.access, access);
+            // It is another one for whoever has agreed to calls of it, and says itself what it does.
+            let other = learning.judged(tool(reads, "Looks elsewhere."), &none, true);
+            assert_eq!(other.access, access);
+            assert_ne!(first.declaration, other.declaration);
+            assert!(first.declaration.is_some() && other.declaration.is_some());
+        }
+        let set = Learning::new("[servers.a.annotations]\nx = { readOnlyHint = false }\n");
+        let judged = set.judged(tool(true, "Looks."), &none, true);
+        assert_eq!(judged.access, ToolAccess::Write);
+    }
+
+    #[test]
+    fn what_a_component_calls_is_judged_by_what_it_hands_on_or_its_user_has_approved() {
+        let handed_on = declaring(Some((tool(false, "Looks."), None)));
+        let judged = Learning::new("").judged(tool(true, "Looks."), &handed_on, true);
+        assert_eq!(judged.access, ToolAccess::Write, "as it is declared");
+        // Its own function of that name is another tool.
+        let typed = declaring(Some((tool(true, "Looks."), Some(of_its_own()))));
+        let judged = Learning::new("").judged(tool(false, "Writes."), &typed, true);
+        assert_eq!(judged.access, ToolAccess::Write);
+        // What was approved before the component came is as careful as what has taken its place.
+        let (learning, none) = (Learning::new(""), declaring(None));
+        let approved = learning.judged(tool(true, "Looks."), &none, false);
+        assert_eq!(approved.access, ToolAccess::Read);
+        let judged = learning.judged(tool(false, "Looks."), &none, true);
+        assert_eq!(judged.access, ToolAccess::Write);
+    }
 
     #[test]
     fn what_runs_is_judged_by_its_own_file_and_by_its_upstream() {
@@ -150,6 +307,7 @@ mod tests {
             assert_eq!(was.runs_as(&now), runs, "{was:?} {now:?}");
         }
     }
+
     /// What is shown of it stays what its user has approved, and what it does need not.
     #[test]
     fn a_tool_is_another_one_once_its_upstream_says_so() {
@@ -171,13 +329,17 @@ mod tests {
                 tools: tools.into(),
                 ..Offered::default()
             };
-            let of = roster.judged_tool(server, "x").launch.unwrap();
+            let judged = |tool| {
+                JudgedTool::of(
+                    roster.server(server).ok().as_deref(),
+                    CallTarget::Server,
+                    tool,
+                )
+            };
+            let of = judged("x").launch.unwrap();
             roster.store.learn(&of, offered, &changes, None).unwrap();
             roster.refresh(None);
-            (
-                roster.judged_tool(server, "x"),
-                roster.judged_tool(server, "add"),
-            )
+            (judged("x"), judged("add"))
         };
         let (was, _) = learn("a", "A");
         assert_eq!(learn("a", "A").0, was);

@@ -23,9 +23,9 @@ fn chosen(answer: &str) -> Value {
 /// Makes the component's call of a tool of its upstream. Returns why it was not made, if so.
 async fn called(conditions: &UpstreamCallCondition, tool: &str) -> Result<(), String> {
     let condition = conditions(tool, r#"{"path": "/"}"#);
-    condition().await?;
+    condition.check().await?;
     // It goes on after its upstream has asked something.
-    condition().await
+    condition.check().await
 }
 
 fn conditions(
@@ -154,11 +154,11 @@ async fn what_is_written_while_a_component_waits_counts_for_its_call() {
     let roster = roster(&home, "");
     let (outer, _, context) = call(None, false);
     let condition = conditions(&roster, Some(&outer), &context)("wipe", "{}");
-    condition().await.unwrap();
+    condition.check().await.unwrap();
     let config = format!("exposure.deny = ['a__wipe']\n{SERVER}");
     home.write("dormouse.toml", config.as_bytes());
     roster.reload().unwrap();
-    let told = condition().await.unwrap_err();
+    let told = condition.check().await.unwrap_err();
     assert!(told.contains("so far is done"), "{told}");
     assert!(
         told.contains("`deny` of `[exposure]` has `a__wipe`"),

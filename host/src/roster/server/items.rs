@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dormouse_catalog::{ListedTool, Listing};
 use dormouse_text::visible::visible_line;
+use serde_json::value::RawValue;
 
 use super::Server;
 use super::approved_listing::{self, WithheldItem};
@@ -169,13 +170,47 @@ impl Server {
         self.listing.iter().chain(&self.declared).chain(of_upstream)
     }
 
-    /// Returns the hash of what its upstream says of a tool now, approved or not, in all forms that any
-    /// clients are offered. None of a function of a component's own.
-    pub(in super::super) fn offered_tool(&self, tool: &str) -> Option<blake3::Hash> {
+    /// Returns the declaration of a tool that a component in front of its upstream calls there: as the
+    /// component hands it on, or else as its user has approved it. A function of the component's own says
+    /// nothing of what the upstream does.
+    pub(in super::super) fn upstream_tool(&self, tool: &str) -> Option<&ListedTool> {
+        let handed_on = self.declared_tool(tool);
+        handed_on
+            .filter(|declared| !declared.is_typed())
+            .or_else(|| {
+                let mut approved = self.known.as_ref()?.listing.tools.iter();
+                approved.find(|approved| approved.name == tool)
+            })
+    }
+
+    /// Returns the forms in which its upstream offers a tool that nobody has approved, whether its component
+    /// declares it or not: to whichever clients.
+    pub(in super::super) fn unapproved_forms<'s>(
+        &'s self,
+        tool: &'s str,
+    ) -> impl Iterator<Item = &'s RawValue> {
+        let known = self.known.as_deref().into_iter();
+        known.flat_map(move |known| {
+            let items = known.pending.iter();
+            let items = items.filter(move |item| {
+                item.kind == Gated::Tool && item.name == tool && item.was.is_none()
+            });
+            let cautions = known.cautions.get(tool).into_iter().flatten();
+            items
+                .map(|item| &*item.is)
+                .chain(cautions.map(AsRef::as_ref))
+        })
+    }
+
+    /// Whether a tool is a function of its component's own.
+    pub(in super::super) fn is_typed_tool(&self, tool: &str) -> bool {
         let mut declared = self.declared().into_iter().flat_map(|all| &all.tools);
-        if declared.any(|declared| declared.name == tool && declared.is_typed()) {
-            return None;
-        }
+        declared.any(|declared| declared.name == tool && declared.is_typed())
+    }
+
+    /// Returns the hash of what its upstream says of a tool now, approved or not, in all forms that any
+    /// clients are offered.
+    pub(in super::super) fn offered_tool(&self, tool: &str) -> Option<blake3::Hash> {
         let known = self.known.as_ref()?;
         let waiting = known.pending.iter();
         let waiting: Vec<_> = waiting

@@ -298,19 +298,6 @@ impl Server {
         tools.find(|declared| declared.name == tool)
     }
 
-    /// Returns the declaration of a tool that a component in front of its upstream calls there: as the
-    /// component hands it on, or else as its user has approved it. A function of the component's own says
-    /// nothing of what the upstream does.
-    pub(super) fn upstream_tool(&self, tool: &str) -> Option<&ListedTool> {
-        let handed_on = self.declared_tool(tool);
-        handed_on
-            .filter(|declared| !declared.is_typed())
-            .or_else(|| {
-                let mut approved = self.known.as_ref()?.listing.tools.iter();
-                approved.find(|approved| approved.name == tool)
-            })
-    }
-
     /// Returns the last start of its upstream, where nothing is known of that and the start has failed.
     #[must_use]
     pub fn failed_start(&self) -> Option<&FailedStart> {

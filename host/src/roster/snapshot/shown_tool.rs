@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dormouse_catalog::{ListedTool, Listing};
 use dormouse_policy::exposure::{ToolAccess, ToolExposure, ToolHints};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::Snapshot;
 use crate::roster::Server;
@@ -85,12 +86,12 @@ impl Snapshot {
 
 /// Returns what a tool may do, by the hints of its declaration.
 fn access_of(declared: &ListedTool) -> ToolAccess {
-    ToolAccess::of(hints_of(declared))
+    ToolAccess::of(hints_of(&declared.tool))
 }
 
-/// Returns the hints of a tool's declaration on what it may do.
-pub(in crate::roster) fn hints_of(declared: &ListedTool) -> ToolHints {
-    let read = serde_json::from_str::<Annotated>(declared.tool.get()).ok();
+/// Returns the hints of an MCP `Tool` object on what the tool may do.
+pub(in crate::roster) fn hints_of(tool: &RawValue) -> ToolHints {
+    let read = serde_json::from_str::<Annotated>(tool.get()).ok();
     let said = read.unwrap_or_default().annotations.unwrap_or_default();
     ToolHints {
         read_only: said.read_only_hint,
