@@ -5,14 +5,20 @@ use std::path::Path;
 #[cfg(unix)]
 use crate::walk::Walk;
 
-/// Whether the way to a path leads into a folder, by the names in it or by links. `folder` is a path
-/// without links. Nothing in the folder is looked at, so that no link in it is followed.
+/// Whether the way to a path leads into a folder, by the names in it, by links or by another name that the
+/// folder has, as in other letter case or where it is mounted once more. `folder` is a path without links.
+/// Nothing in the folder is looked at, so that no link in it is followed.
 #[cfg(unix)]
 #[must_use]
 pub fn leads_into(path: &Path, folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
     let Ok(path) = std::path::absolute(path) else {
         return false;
     };
+    let identity = |found: &std::fs::Metadata| (found.dev(), found.ino());
+    let of_folder = folder.symlink_metadata().ok();
+    let of_folder = of_folder.as_ref().map(identity);
     let mut walk: Walk<()> = Walk::along(&path, usize::MAX);
     while let Some((path, _)) = walk.next() {
         if path.starts_with(folder) {
@@ -25,6 +31,7 @@ pub fn leads_into(path: &Path, folder: &Path) -> bool {
                     return false;
                 }
             }
+            Ok(found) if of_folder == Some(identity(&found)) => return true,
             Ok(_) => walk.pass(path, ()),
             Err(_) => return false,
         }

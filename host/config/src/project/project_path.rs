@@ -18,8 +18,9 @@ pub(crate) const LEADS_OUT: &str = "is a link out of the project's folder, which
 #[must_use]
 pub(crate) fn leads_out(project: &Path, file: &Path) -> bool {
     let Ok(within) = file.strip_prefix(project) else {
+        // Where it is not known where the project is, none leads past it for sure.
         let real = project.canonicalize();
-        return real.is_ok_and(|real| links::leads_into(file, &real));
+        return real.map_or(true, |real| links::leads_into(file, &real));
     };
     // Of a folder that cannot be opened, no file can.
     let Ok(folder) = open_ambient_dir(project, ambient_authority()) else {
