@@ -8,7 +8,7 @@ use dormouse_protocol::ClientKey;
 use parking_lot::Mutex;
 use tokio::sync::MutexGuard;
 
-use super::judged_tool::JudgedTool;
+use super::judged_tool::{CallTarget, JudgedTool};
 
 /// Most clients without a session whose refusals are remembered, by the names that they give
 /// themselves: who calls by ever more names makes the earlier ones be asked again.
@@ -18,12 +18,21 @@ const MAX_NAMES: usize = 256;
 pub(super) type ToolKey = (String, String);
 
 /// Answer that holds for later calls of a tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum CallDecision {
-    /// None is made, whatever the tool becomes.
+    /// None is made, whatever the tool becomes, and whoever calls it.
     Refused,
     /// They are made as long as the tool is this one.
     Allowed(Box<JudgedTool>),
+}
+
+/// Answers that hold for later calls of the tools of one name.
+#[derive(Default)]
+struct DecidedTool {
+    is_refused: bool,
+    /// Tools of that name, of a server and of the upstream behind its component, that are called as long as
+    /// each is this one.
+    allowed: BTreeMap<CallTarget, JudgedTool>,
 }
 
 /// Decisions of users on calls, by their clients. Of one that has a session it is kept as long as
@@ -34,7 +43,7 @@ pub(in crate::roster) struct CallDecisions(Mutex<HashMap<ClientKey, DecisionsOfC
 #[derive(Default)]
 struct DecisionsOfClient {
     /// Tools that are called without a question, or not at all.
-    decided: BTreeMap<ToolKey, CallDecision>,
+    decided: BTreeMap<ToolKey, DecidedTool>,
     /// Tools that somebody is being asked about.
     asked: BTreeMap<ToolKey, Arc<tokio::sync::Mutex<()>>>,
 }
@@ -49,10 +58,12 @@ impl CallDecisions {
         now: &JudgedTool,
     ) -> Option<bool> {
         let all = self.0.lock();
-        match all.get(client)?.decided.get(tool)? {
-            CallDecision::Refused => Some(false),
-            CallDecision::Allowed(confirmed) => (**confirmed == *now).then_some(true),
+        let decided = all.get(client)?.decided.get(tool)?;
+        if decided.is_refused {
+            return Some(false);
         }
+        let confirmed = decided.allowed.get(&now.target)?;
+        (confirmed == now).then_some(true)
     }
 
     /// Keeps an answer. A refusal is one for good: of two forms about a tool, the refused one counts.
@@ -70,11 +81,12 @@ impl CallDecisions {
             }
         }
         let decided = &mut all.entry(client.clone()).or_default().decided;
-        let known = decided
-            .entry(tool.clone())
-            .or_insert_with(|| decision.clone());
-        if *known != CallDecision::Refused {
-            *known = decision;
+        let decided = decided.entry(tool.clone()).or_default();
+        match decision {
+            CallDecision::Refused => decided.is_refused = true,
+            CallDecision::Allowed(confirmed) => {
+                decided.allowed.insert(confirmed.target, *confirmed);
+            }
         }
     }
 
@@ -85,12 +97,9 @@ impl CallDecisions {
         let decided = all
             .values_mut()
             .flat_map(|of_client| &mut of_client.decided);
-        for ((of_server, _), decision) in decided {
-            if let CallDecision::Allowed(confirmed) = decision
-                && of_server == server
-            {
-                confirmed.given.grants.http.push(granted.clone());
-            }
+        let of_server = decided.filter(|((of_server, _), _)| of_server == server);
+        for confirmed in of_server.flat_map(|(_, decided)| decided.allowed.values_mut()) {
+            confirmed.given.grants.http.push(granted.clone());
         }
     }
 
@@ -168,6 +177,7 @@ mod tests {
 
     fn confirmed() -> JudgedTool {
         JudgedTool {
+            target: CallTarget::Server,
             access: ToolAccess::Write,
             offered: None,
             declaration: Some(blake3::hash(b"{}")),
@@ -204,6 +214,30 @@ mod tests {
         assert_eq!(decided(&other), None);
         decisions.end_session(&one);
         assert_eq!(decided(&one), None);
+    }
+
+    /// A component's `send` calls the `send` of its upstream, which may do more.
+    #[test]
+    fn a_yes_to_a_tool_ends_none_to_what_its_component_calls_under_that_name() {
+        let decisions = CallDecisions::default();
+        let client = ClientKey::Session(SessionId(1));
+        let of_upstream = JudgedTool {
+            target: CallTarget::Upstream,
+            access: ToolAccess::Destructive,
+            ..confirmed()
+        };
+        let decided = |tool_now: &JudgedTool| decisions.decided(&client, &tool(), tool_now);
+        decisions.decide(&client, &tool(), yes());
+        assert_eq!(decided(&of_upstream), None);
+        let both = CallDecision::Allowed(Box::new(of_upstream.clone()));
+        decisions.decide(&client, &tool(), both);
+        for allowed in [&confirmed(), &of_upstream] {
+            assert_eq!(decided(allowed), Some(true));
+        }
+        decisions.decide(&client, &tool(), CallDecision::Refused);
+        for refused in [&confirmed(), &of_upstream] {
+            assert_eq!(decided(refused), Some(false));
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::roster::Server;
 use crate::roster::snapshot::hints_of;
 
 /// Target of a call: what says of the tool what it may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::roster) enum CallTarget {
     /// A server, as agents are shown it.
     Server,
@@ -24,6 +24,8 @@ pub(in crate::roster) enum CallTarget {
 /// Tool as it was when a call of it was judged: what was decided then is for that alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::roster) struct JudgedTool {
+    /// Target of the call.
+    pub(super) target: CallTarget,
     /// Access that it has.
     pub(in crate::roster) access: ToolAccess,
     /// Hash of its declaration, or of all forms in which a component is offered it; none where there is
@@ -60,6 +62,7 @@ impl JudgedTool {
             (CallTarget::Upstream, Some(config)) => config.hints.of(tool),
         };
         Self {
+            target,
             access: forms
                 .iter()
                 .map(|form| ToolAccess::of(set.or(hints_of(form))))
@@ -104,6 +107,7 @@ impl JudgedTool {
             return self.launch == now.launch && self.access >= now.access;
         }
         let Self {
+            target: _,
             access,
             declaration,
             offered,
@@ -284,6 +288,7 @@ mod tests {
     #[test]
     fn what_runs_is_judged_by_its_own_file_and_by_its_upstream() {
         let tool = |access, file: &str, is_of_upstream: bool| JudgedTool {
+            target: CallTarget::Server,
             access,
             declaration: Some(blake3::hash(file.as_bytes())),
             offered: None,
