@@ -8,7 +8,8 @@ use std::sync::Once;
 /// milliseconds.
 pub(super) const MAX_STEPS: usize = 4 << 20;
 
-/// Most bytes that are compared when a URI is matched against the templates of all servers.
+/// Most bytes that are compared when a URI is matched against the templates of all of the user's own
+/// servers, and as many for those of all projects' servers.
 const MAX_STEPS_OF_ALL: usize = 8 * MAX_STEPS;
 
 static TOO_MANY_STEPS: Once = Once::new();
@@ -17,18 +18,21 @@ static TOO_MANY_STEPS: Once = Once::new();
 #[derive(Debug, Default)]
 pub(super) struct MatchingSteps<'s> {
     by_server: HashMap<&'s str, usize>,
-    of_all: usize,
+    /// Steps of the user's own servers together.
+    of_users: usize,
+    /// Steps of projects' servers together: they take none from the user's own.
+    of_projects: usize,
     /// Servers of which a template was not held against the URI, because that would take too long.
     undecided: BTreeSet<&'s str>,
 }
 
 impl<'s> MatchingSteps<'s> {
-    /// Checks whether a URI of so many bytes may be matched with a template of a server, and counts
-    /// the steps of that. After one that may not, no other template of the server is looked at either:
+    /// Checks whether a URI of so many bytes may be matched with a template of a server, which is or
+    /// is not from a project's file, and counts the steps of that. After one that may not, no other template of the server is looked at either:
     /// that takes time, too.
     pub(super) fn allow(
         &mut self,
-        server: &'s str,
+        (server, is_of_project): (&'s str, bool),
         uri_bytes: usize,
         steps: impl FnOnce() -> usize,
     ) -> bool {
@@ -36,11 +40,15 @@ impl<'s> MatchingSteps<'s> {
             return false;
         }
         let of_server = self.by_server.entry(server).or_default();
+        let of_all = match is_of_project {
+            true => &mut self.of_projects,
+            false => &mut self.of_users,
+        };
         let steps = steps();
-        let [own, of_all] = [*of_server, self.of_all].map(|before| before.saturating_add(steps));
-        if own <= MAX_STEPS && of_all <= MAX_STEPS_OF_ALL {
+        let [own, all] = [*of_server, *of_all].map(|before| before.saturating_add(steps));
+        if own <= MAX_STEPS && all <= MAX_STEPS_OF_ALL {
             *of_server = own;
-            self.of_all = of_all;
+            *of_all = all;
             return true;
         }
         self.undecided.insert(server);
@@ -67,17 +75,28 @@ mod tests {
     #[test]
     fn one_server_takes_no_steps_from_another_and_all_are_bounded() {
         let mut steps = MatchingSteps::default();
-        assert!(steps.allow("a", 1, || MAX_STEPS));
-        assert!(!steps.allow("a", 1, || 1));
-        assert!(steps.allow("b", 1, || 1));
+        assert!(steps.allow(("a", false), 1, || MAX_STEPS));
+        assert!(!steps.allow(("a", false), 1, || 1));
+        assert!(steps.allow(("b", false), 1, || 1));
         // What is too much is not compared, and costs nobody else anything.
-        assert!(!steps.allow("c", 1, || usize::MAX));
-        assert!(!steps.allow("c", 1, || panic!("it is looked at once more")));
+        assert!(!steps.allow(("c", false), 1, || usize::MAX));
+        assert!(!steps.allow(("c", false), 1, || panic!("it is looked at once more")));
         assert_eq!(steps.undecided().collect::<Vec<_>>(), ["a", "c"]);
         let names: Vec<_> = (0..100).map(|number| number.to_string()).collect();
         let names = names.iter();
-        let allowed = names.filter(|name| steps.allow(name, 1, || MAX_STEPS));
+        let allowed = names.filter(|name| steps.allow((name, false), 1, || MAX_STEPS));
         assert_eq!(allowed.count(), MAX_STEPS_OF_ALL / MAX_STEPS - 2);
         assert_eq!(steps.undecided().count(), 2 + 100 - 6);
+    }
+
+    #[test]
+    fn servers_of_projects_take_no_steps_from_the_users_own() {
+        let mut steps = MatchingSteps::default();
+        let names: Vec<_> = (0..100).map(|number| number.to_string()).collect();
+        let names = names.iter();
+        let allowed = names.filter(|name| steps.allow((name, true), 1, || MAX_STEPS));
+        assert_eq!(allowed.count(), MAX_STEPS_OF_ALL / MAX_STEPS);
+        assert!(steps.allow(("notes", false), 1, || MAX_STEPS));
+        assert!(steps.undecided().all(|server| server != "notes"));
     }
 }

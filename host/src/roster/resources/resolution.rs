@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::matching_steps::MatchingSteps;
 use crate::roster::uris::{is_own, is_page, split, with_server};
 use crate::roster::{Offer, OfferRefusal, Roster, Snapshot};
+use crate::store::Gated;
 
 /// Most URIs in the refusal of one that several servers claim: they may be long.
 const MAX_HINTS: usize = 8;
@@ -87,7 +88,8 @@ impl Snapshot {
         for template in self.templates().with_hidden().filter(is_meant) {
             // A project's is of no more than one scheme: all the others are the user's.
             let counts = !template.is_of_project() || names_scheme(&template.key);
-            if !counts || !steps.allow(template.server(), uri.len(), || template.steps(uri)) {
+            let asked = (template.server(), template.is_of_project());
+            if !counts || !steps.allow(asked, uri.len(), || template.steps(uri)) {
                 continue;
             }
             if let Some(variables) = template.matched(uri) {
@@ -115,13 +117,18 @@ impl Snapshot {
                 true => template.is_known && !template.is_of_project(),
                 false => template.is_known || !template.is_of_project(),
             };
-            counts
-                && steps.allow(template.server(), uri.len(), || template.steps(uri))
-                && template.matches(uri)
+            let asked = (template.server(), template.is_of_project());
+            counts && steps.allow(asked, uri.len(), || template.steps(uri)) && template.matches(uri)
         });
         claims
             .map(|template| template.server().to_owned())
             .collect()
+    }
+
+    /// Checks whether a server has resources to be asked for, listed or not.
+    fn has_resources(&self, server: &str) -> bool {
+        let server = self.servers().get(server);
+        server.is_some_and(|server| server.has_resources())
     }
 
     /// Checks whether a server is from a project's file.
@@ -135,8 +142,9 @@ impl Snapshot {
 impl Roster {
     /// Returns the server that a URI belongs to: the only one that lists it, has a template which
     /// matches it, or has named it in a result. Otherwise, the only one whose upstream has
-    /// resources at all. In each case the user's own come before those of projects. Several servers
-    /// are never asked one after the other: a URI may be confidential to one of them.
+    /// resources at all, unless a withheld template of another's may match. In each case the user's
+    /// own come before those of projects. Several servers are never asked one after the other: a URI
+    /// may be confidential to one of them.
     ///
     /// # Errors
     /// It is unknown, or more than one server claims it.
@@ -170,9 +178,11 @@ impl Roster {
             let servers = snapshot.servers_naming_page(uri).into_iter();
             claiming.extend(servers.map(str::to_owned));
         }
-        if !claiming.is_empty() {
-            claiming.extend(snapshot.withheld_claims(uri, &claiming, &mut steps));
+        let is_claimed = !claiming.is_empty();
+        if !is_claimed {
+            claiming = self.possible_owners(snapshot);
         }
+        claiming.extend(snapshot.withheld_claims(uri, &claiming, &mut steps));
         // Of the user's own resources a project can claim none.
         let mut claimants = claiming.iter();
         let is_users = claimants.any(|server| !snapshot.is_of_project(server));
@@ -185,47 +195,49 @@ impl Roster {
             let undecided = undecided.filter(|it| !(is_users && snapshot.is_of_project(it)));
             claiming.extend(undecided.map(str::to_owned));
         }
-        if claiming.len() > 1 {
+        if claiming.len() > 1 && is_claimed {
             return Err(UnresolvedResource::Contested(
                 claiming.into_iter().collect(),
             ));
         }
-        let unlisted = |server: String| ResourceSource {
+        let server = claiming.pop_first().filter(|_| claiming.is_empty());
+        let server = server.ok_or(UnresolvedResource::Unknown)?;
+        let listed = listed.remove(&server);
+        let is_askable = listed.is_some()
+            || self.reads_unlisted(snapshot, &server)
+                && (is_claimed || snapshot.has_resources(&server));
+        let source = ResourceSource {
             server,
             uri: uri.to_owned(),
-            listed: None,
+            listed,
         };
-        match claiming.pop_first() {
-            Some(server) => {
-                let listed = listed.remove(&server);
-                let has_listed = listed.is_some();
-                let source = ResourceSource {
-                    listed,
-                    ..unlisted(server)
-                };
-                let askable = has_listed || self.reads_unlisted(snapshot, &source.server);
-                askable.then_some(source).ok_or(UnresolvedResource::Unknown)
-            }
-            None => {
-                let having = snapshot.servers().values().filter(|server| {
-                    server.has_resources() && self.reads_unlisted(snapshot, &server.config().name)
-                });
-                let (of_projects, of_users): (Vec<_>, Vec<_>) =
-                    having.partition(|server| server.config().is_of_project());
-                let first = match of_users.is_empty() {
-                    true => of_projects,
-                    false => of_users,
-                };
-                match first.as_slice() {
-                    [only] => Ok(unlisted(only.config().name.clone())),
-                    _ => Err(UnresolvedResource::Unknown),
-                }
-            }
-        }
+        is_askable
+            .then_some(source)
+            .ok_or(UnresolvedResource::Unknown)
     }
 
-    /// Returns the source of a URI that names its server: what that server lists, has a template
-    /// for, has named or has as the page of a tool.
+    /// Returns the servers that a URI which none claims may belong to: those that have resources at
+    /// all, withheld ones included. The user's own alone, where there are any.
+    fn possible_owners(&self, snapshot: &Snapshot) -> BTreeSet<String> {
+        let having = snapshot.servers().values().filter(|server| {
+            let mut withheld = server.withheld(Gated::Template);
+            (server.has_resources() || withheld.next().is_some())
+                && self.reads_unlisted(snapshot, &server.config().name)
+        });
+        let (of_projects, of_users): (Vec<_>, Vec<_>) =
+            having.partition(|server| server.config().is_of_project());
+        let owners = match of_users.is_empty() {
+            true => of_projects,
+            false => of_users,
+        };
+        let names = owners
+            .into_iter()
+            .map(|server| server.config().name.clone());
+        names.collect()
+    }
+
+    /// Returns the source of a URI that names its server: what that server lists, has or may have a
+    /// template for, has named or has as the page of a tool.
     fn resource_of(
         &self,
         snapshot: &Snapshot,
@@ -243,7 +255,10 @@ impl Roster {
             self.reads_unlisted(snapshot, server)
                 && (is_named || snapshot.servers_naming_page(uri).contains(server))
         };
-        if is_own(uri) || listed.is_none() && !is_named() {
+        // Nobody knows whether it has a template for it: only that one is asked.
+        let mut undecided = steps.undecided();
+        let may_claim = undecided.any(|it| it == server) && self.reads_unlisted(snapshot, server);
+        if is_own(uri) || listed.is_none() && !may_claim && !is_named() {
             return Err(UnresolvedResource::Unknown);
         }
         Ok(ResourceSource {

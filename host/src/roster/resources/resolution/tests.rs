@@ -173,6 +173,38 @@ fn what_is_withheld_keeps_its_names_and_uris_also_behind_a_component() {
     }
 }
 
+/// One that only declares the capability is asked for what nobody claims, and not for what another
+/// may have.
+#[test]
+fn what_is_withheld_keeps_its_uris_from_who_lists_none() {
+    let was = offered("Saves.");
+    for declared in [None, Some(declaring(&was))] {
+        let case = if declared.is_some() {
+            "component"
+        } else {
+            "upstream"
+        };
+        let servers = Servers::new("on_change = 'block'\nprefix = ''\n", declared);
+        let resources = json!({ "resources": {} });
+        let evil = Offered {
+            capabilities: resources.as_object().unwrap().clone(),
+            ..Offered::default()
+        };
+        servers.offers("evil", evil);
+        servers.offers("notes", was.clone());
+        let read = |uri: &str| {
+            let source = servers.roster.resource_in(&servers.snapshot(), uri);
+            source.map(|source| source.server)
+        };
+        assert_eq!(read("note:///7").unwrap(), "notes", "{case}");
+        servers.offers("notes", offered("Saves elsewhere."));
+        assert!(servers.snapshot().servers()["evil"].has_resources());
+        let unknown = Err(UnresolvedResource::Unknown);
+        assert_eq!(read("note:///7"), unknown, "{case}");
+        assert_eq!(read("other:///7"), unknown, "{case}");
+    }
+}
+
 #[test]
 fn what_comes_after_a_damaged_record_keeps_its_names_and_uris() {
     let servers = Servers::new("prefix = ''\n", None);
@@ -201,15 +233,17 @@ fn templates_that_take_long_to_match_take_no_uri_from_another() {
             }
         }
         let snapshot = servers.snapshot();
-        let started = std::time::Instant::now();
         servers.assert_nothing_is_taken(&uri, heavy);
-        // It is a few milliseconds.
-        assert!(started.elapsed() < std::time::Duration::from_secs(2));
         assert!(!snapshot.templates().withheld_templates().is_empty());
         // Who names the server is not held up by what another has.
         let named = servers
             .roster
             .resource_in(&snapshot, &with_server("note:///1", "evil"));
+        assert_eq!(named.unwrap().server, "evil", "{heavy}");
+        // The one with too many steps is read by the URI that its refusal hints at.
+        let named = servers
+            .roster
+            .resource_in(&snapshot, &with_server(&uri, "evil"));
         assert_eq!(named.unwrap().server, "evil", "{heavy}");
     }
 }
