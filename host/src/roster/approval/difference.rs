@@ -143,6 +143,7 @@ mod tests {
             was: Some(to_raw_value(was).unwrap()),
             declared: None,
             known_elsewhere: false,
+            maybe_known: false,
             is: to_raw_value(is).unwrap(),
             since: None,
             of_others: BTreeSet::new(),

@@ -32,6 +32,8 @@ pub struct PendingItem {
     pub declared: Option<Box<RawValue>>,
     /// Whether they know something else under that name in another folder.
     pub known_elsewhere: bool,
+    /// Whether they may know that name at all, be it for the same in another folder.
+    pub maybe_known: bool,
     /// MCP object as it is now.
     pub is: Box<RawValue>,
     /// Time since which it waits, in seconds since the Unix epoch, as far as that is known.
@@ -64,7 +66,7 @@ impl PendingItem {
     /// been: agents may know it by that name.
     #[must_use]
     pub fn is_known(&self) -> bool {
-        self.before().is_some() || self.known_elsewhere
+        self.before().is_some() || self.known_elsewhere || self.maybe_known
     }
 
     /// Returns its treatment by a policy.

@@ -54,6 +54,7 @@ impl Record {
                 let waits = changed.is_some() || is_new;
                 let is_known_elsewhere =
                     unseen.known_elsewhere.contains(&name) || changed.is_some() && was.is_none();
+                let maybe_known = is_known_elsewhere || unseen.maybe_known.contains(&name);
                 let own = waits.then(|| (was.clone(), is.clone(), BTreeSet::new(), true));
                 for (was, is, of_others, replaces) in own.into_iter().chain(others) {
                     if kind.is_told(&name, &is) {
@@ -64,6 +65,7 @@ impl Record {
                             was,
                             declared: None,
                             known_elsewhere: is_known_elsewhere,
+                            maybe_known,
                             is,
                             of_others,
                             replaces,
@@ -95,6 +97,10 @@ impl Record {
         if selection.tools.is_none() {
             self.take_note_of_gone();
         }
+        let is_all = selection.tools.is_none() && selection.component.is_none();
+        if is_all && !pending.is_empty() {
+            self.count_later_as_new();
+        }
         // Of one tool, more than one text may have waited.
         let current = pending.iter().filter(|item| item.of_others.is_empty());
         for item in current.filter(|item| item.kind == Gated::Tool) {
@@ -122,6 +128,7 @@ impl Record {
             unseen.since.remove(&item.name);
             unseen.told.remove(&item.name);
             unseen.known_elsewhere.remove(&item.name);
+            unseen.maybe_known.remove(&item.name);
             unseen.declared_otherwise.remove(&item.name);
             unseen.forget_replaced(&item.name, &self.clients);
             if item.kind == Gated::Tool {
@@ -134,6 +141,13 @@ impl Record {
     pub(in super::super) fn take_note_of_gone(&mut self) {
         for unseen in self.unseen.values_mut() {
             unseen.gone.clear();
+        }
+    }
+
+    /// Counts what comes from now on as new, because its user has decided on all that there is.
+    fn count_later_as_new(&mut self) {
+        for unseen in self.unseen.values_mut() {
+            unseen.has_forgotten = false;
         }
     }
 

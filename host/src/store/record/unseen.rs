@@ -36,12 +36,16 @@ pub(super) struct Unseen {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) gone: BTreeSet<String>,
     /// Whether so many items have gone that not all of them are remembered, or all are forgotten:
-    /// new items then may be changes of something that the user has seen.
+    /// new items then may be changes of something that the user has seen, until they have approved
+    /// all that waits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_forgotten: bool,
     /// Items of these whose names the user may know for something else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) known_elsewhere: BTreeSet<String>,
+    /// Items of these whose names the user may know, be it for the same.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) maybe_known: BTreeSet<String>,
     /// Items of `added` that a component in front of the upstream has declared otherwise: they count as
     /// changed, whoever asks.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -147,10 +151,13 @@ impl Unseen {
             let is_otherwise =
                 as_declared == Some(false) || self.declared_otherwise.contains(&name);
             let is_new = is_unknown && !is_otherwise;
-            let is_known_elsewhere = match known_elsewhere {
-                Some(known) if known.may_know(kind, &name) => !known.has(kind, &name, &object),
-                _ => self.has_forgotten || self.known_elsewhere.contains(&name),
-            };
+            let elsewhere = known_elsewhere.filter(|known| known.may_know(kind, &name));
+            // What is forgotten may have been something else here than it is elsewhere.
+            let is_known_elsewhere = self.has_forgotten
+                || match elsewhere {
+                    Some(known) => !known.has(kind, &name, &object),
+                    None => self.known_elsewhere.contains(&name),
+                };
             let novelty = match (is_new, is_known_elsewhere) {
                 (false, _) => Novelty::Changed,
                 (true, true) => Novelty::NewHere,
@@ -170,6 +177,7 @@ impl Unseen {
                 // Nobody has to remember what is in the list.
                 seen.remove(&name);
                 self.known_elsewhere.remove(&name);
+                self.maybe_known.remove(&name);
                 self.declared_otherwise.remove(&name);
                 self.forget_replaced(&name, first_clients);
                 self.accept_others(kind, &name, rules);
@@ -190,6 +198,9 @@ impl Unseen {
                     news.untold.push(called.clone());
                 }
                 news.pending.push(called);
+            }
+            if is_known_elsewhere || elsewhere.is_some() {
+                self.maybe_known.insert(name.clone());
             }
             // Of one that cannot be shown nobody need hear: it counts as new once it can.
             if novelty == Novelty::NewHere {
@@ -216,6 +227,7 @@ impl Unseen {
         }
         self.since.retain(|name, _| now.contains(name));
         self.known_elsewhere.retain(|name| now.contains(name));
+        self.maybe_known.retain(|name| now.contains(name));
         self.declared_otherwise.retain(|name| now.contains(name));
         self.told.retain(|name| now.contains(name));
         // Whoever takes something as it comes need not be reminded of what it was.

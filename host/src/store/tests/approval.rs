@@ -334,6 +334,7 @@ fn names_that_wait_for_their_user_are_shown_with_what_is_hidden_in_them() {
             was: None,
             declared: None,
             known_elsewhere: false,
+            maybe_known: false,
             is: raw("{}"),
             since: None,
             of_others: BTreeSet::new(),

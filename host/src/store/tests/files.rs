@@ -149,6 +149,91 @@ fn what_comes_after_a_damaged_record_is_not_new() {
     assert_eq!(names(&store, &of), [""; 0]);
 }
 
+/// What another folder knows of a name keeps it, and does not say what was seen here.
+#[test]
+fn what_comes_after_a_damaged_record_may_be_known_from_another_folder() {
+    for new_tools in [NewTools::Hide, NewTools::Show] {
+        let (_folder, store, of) = fixture();
+        let changes = ChangePolicy {
+            new_tools,
+            ..OnChange::Block.into()
+        };
+        let [here, there] =
+            ["/w/here", "/w/there"].map(|name| of.in_folder(std::path::Path::new(name)));
+        let learn = |of: &Fingerprint, tools: &[(&str, &str)]| {
+            let learnt = store.learn(of, offered(tools), &changes, None);
+            learnt.unwrap().pending
+        };
+        assert_eq!(learn(&there, &[("a", "A")]), [""; 0]);
+        assert_eq!(learn(&here, &[("a", "A")]), [""; 0]);
+        std::fs::write(store.file(&here), "{").unwrap();
+        assert_eq!(learn(&here, &[("a", "A")]), ["a"]);
+        let known = store.known(&here).unwrap();
+        assert!(known.pending.iter().all(PendingItem::is_known));
+    }
+}
+
+/// What comes later as another folder has it may be known, too: only its name is kept for it.
+#[test]
+fn what_another_folder_has_as_well_may_be_known() {
+    let (_folder, store, of) = fixture();
+    let changes = ChangePolicy {
+        new_tools: NewTools::Hide,
+        ..OnChange::Block.into()
+    };
+    let [here, there] =
+        ["/w/here", "/w/there"].map(|name| of.in_folder(std::path::Path::new(name)));
+    let learn = |of: &Fingerprint, tools: &[(&str, &str)]| {
+        let learnt = store.learn(of, offered(tools), &changes, None);
+        learnt.unwrap().pending
+    };
+    learn(&there, &[("a", "A"), ("b", "B")]);
+    learn(&here, &[("a", "A")]);
+    assert_eq!(
+        learn(&here, &[("a", "A"), ("b", "B"), ("c", "C")]),
+        ["b", "c"]
+    );
+    let known = store.known(&here).unwrap();
+    let known = known.pending.iter();
+    let known: Vec<_> = known.map(|item| (&*item.name, item.is_known())).collect();
+    assert_eq!(known, [("b", true), ("c", false)]);
+}
+
+#[test]
+fn what_comes_after_all_is_approved_is_new_again() {
+    let (_folder, store, of) = fixture();
+    let changes = ChangePolicy {
+        new_tools: NewTools::Show,
+        ..OnChange::Block.into()
+    };
+    let learn = |tools: &[(&str, &str)]| {
+        let learnt = store.learn(&of, offered(tools), &changes, None);
+        learnt.unwrap().pending
+    };
+    learn(&[("a", "A"), ("b", "B")]);
+    std::fs::write(store.file(&of), "{").unwrap();
+    learn(&[("a", "A"), ("b", "B")]);
+    let shown = |selection: Selection<'_>| {
+        let pending = store.known(&of).unwrap().pending.clone();
+        let shown = pending.selected(selection).digest();
+        store.approve(&of, &shown, selection).unwrap();
+    };
+    let one = std::collections::BTreeSet::from(["a".to_owned()]);
+    shown(Selection {
+        tools: Some(&one),
+        ..Selection::default()
+    });
+    assert_eq!(
+        learn(&[("a", "A"), ("b", "B"), ("c", "C")]),
+        ["b", "c"],
+        "one tool is not all"
+    );
+    shown(Selection::default());
+    let all = [("a", "A"), ("b", "B"), ("c", "C"), ("d", "D")];
+    assert_eq!(learn(&all), [""; 0]);
+    assert_eq!(names(&store, &of), ["a", "b", "c", "d"]);
+}
+
 /// An upstream whose record another user can have written is not a new one either.
 #[cfg(unix)]
 #[test]
