@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::approved_listing::ApprovedListing;
 use crate::roster::client_meta::{LARGEST_RESULT_SIZE, MAX_RESULT_SIZE, SEARCH_HINT};
-use crate::store::{FailedStart, KnownUpstream, Pending};
+use crate::store::{FailedStart, Gated, KnownUpstream, Pending};
 
 /// Name of the only tool of a server of which nothing is known yet.
 pub(in super::super) const DISCOVER: &str = "discover";
@@ -59,7 +59,12 @@ pub(super) fn adapted(
 /// Returns a listing of which the tools are shown that the user wants to be shown.
 fn filtered(listing: ApprovedListing, filter: &Filter) -> ApprovedListing {
     let filter = filter.of_tools();
-    let ApprovedListing { shown, withheld } = listing;
+    let ApprovedListing {
+        shown,
+        mut withheld,
+    } = listing;
+    // What nobody would be shown once it is approved takes no name from others.
+    withheld.retain(|item| item.kind != Gated::Tool || filter.shows(&item.name));
     // What is odd about a tool that nobody wants is nobody's concern either.
     let wanted = |odd: &NonconformingItem| odd.what != What::Tool || filter.shows(&odd.name);
     let shows = |tool: &ListedTool| filter.shows(&tool.name);
@@ -141,8 +146,29 @@ mod tests {
     use dormouse_wit::DeclaredItem;
 
     use super::*;
-    use crate::roster::server::approved_listing::outdated;
+    use crate::roster::server::approved_listing::{WithheldItem, outdated};
     use crate::store::{PendingItem, Selection, Store};
+
+    /// What its user has left out takes no name from other servers while it waits.
+    #[test]
+    fn what_is_left_out_is_not_withheld() {
+        let item = |kind, name: &str| WithheldItem {
+            kind,
+            name: name.to_owned(),
+            is_known: true,
+        };
+        let (out, prompt) = (item(Gated::Tool, "x"), item(Gated::Prompt, "x"));
+        let waits = item(Gated::Tool, "y");
+        let listing = ApprovedListing {
+            shown: made(Vec::new()),
+            withheld: vec![out, waits.clone(), prompt.clone()],
+        };
+        let filter = Filter {
+            exclude: vec!["x".to_owned()],
+            ..Filter::default()
+        };
+        assert_eq!(filtered(listing, &filter).withheld, [waits, prompt]);
+    }
 
     /// A component that declares an older form of a tool is as cautious as the current form,
     /// whoever has approved that, and repeats nothing that it does not declare.
