@@ -22,7 +22,8 @@ impl Server {
         let name = &self.config.name;
         Some(match self.config.off_in {
             Some(client) => format!(
-                "disabled for the client `{client}`, and on for others\n                 hint: it is off in that client's own files, or in `clients` of `[servers.{name}]` \
+                "disabled for the client `{client}`, and on for others\n\
+                 hint: it is off in that client's own files, or in `clients` of `[servers.{name}]` \
                  in dormouse.toml"
             ),
             None => format!("disabled\nhint: `dormouse enable {name}` switches it on"),

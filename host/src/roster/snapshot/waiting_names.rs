@@ -1,5 +1,6 @@
-//! Names of withheld items under which something else was seen before: until their user has decided, no item of another server is shown under these names, because an agent would take it
-//! for the withheld one.
+//! Names of withheld items under which something else was seen before: until their user has decided,
+//! no item of another server is shown under these names, because an agent would take it for the
+//! withheld one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
