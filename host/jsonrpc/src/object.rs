@@ -259,42 +259,14 @@ impl<'a> Object<'a> {
         name: &str,
         by: impl IntoIterator<Item = (&'n str, String)>,
     ) -> Result<(), ObjectError> {
-        self.nested(name, |inner| {
-            by.into_iter()
-                .for_each(|(name, value)| inner.set(name, value));
-        })
-    }
-
-    /// Adds to an inner object the members that it does not have itself.
-    ///
-    /// # Errors
-    /// The inner object has more members than are allowed.
-    pub fn underlay<'n>(
-        &mut self,
-        name: &str,
-        by: impl IntoIterator<Item = (&'n str, String)>,
-    ) -> Result<(), ObjectError> {
-        self.nested(name, |inner| {
-            for (name, value) in by {
-                if inner.place(name).is_none() {
-                    inner.set(name, value);
-                }
-            }
-        })
-    }
-
-    fn nested(
-        &mut self,
-        name: &str,
-        edit: impl FnOnce(&mut Object<'_>),
-    ) -> Result<(), ObjectError> {
         let text = self.get(name).unwrap_or("{}");
         let mut inner = match Object::parse(text, self.limit) {
             Ok(inner) => inner,
             Err(error @ ObjectError::TooManyMembers { .. }) => return Err(error),
             Err(ObjectError::NoObject(_)) => Object::new(),
         };
-        edit(&mut inner);
+        by.into_iter()
+            .for_each(|(name, value)| inner.set(name, value));
         let text = inner.into_text().into_owned();
         self.set(name, text);
         Ok(())

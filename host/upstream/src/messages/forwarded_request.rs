@@ -89,6 +89,14 @@ impl<'a> ForwardedRequest<'a> {
         let mut members = object.iter();
         let arguments = members.find(|member| member.name == "arguments");
         let arguments = arguments.map(|member| member.value.clone());
+        if arguments
+            .as_ref()
+            .is_some_and(|arguments| !arguments.trim_start().starts_with('{'))
+        {
+            return Err(format!(
+                "the `arguments` of `{method}` are no JSON object\nhint: leave them out where there are none"
+            ));
+        }
         Ok(Self {
             method,
             name,
@@ -116,7 +124,7 @@ fn check_meta(method: &str, meta: &str) -> Result<(), String> {
     let is_of_host = |name: &str| {
         let name = name.to_ascii_lowercase();
         name == "progresstoken"
-            || name.starts_with("io.modelcontextprotocol/")
+            || is_reserved(&name)
             // It is no Unicode, and some leave that out.
             || name.contains('\\')
     };
@@ -129,6 +137,13 @@ fn check_meta(method: &str, meta: &str) -> Result<(), String> {
             short_name(&member.name)
         )),
     }
+}
+
+/// Whether MCP reserves a name of `_meta`, which is in lower case: by its prefix.
+fn is_reserved(name: &str) -> bool {
+    let prefix = name.split_once('/').map_or("", |(prefix, _)| prefix);
+    let mut labels = prefix.split('.');
+    labels.any(|label| matches!(label, "modelcontextprotocol" | "mcp"))
 }
 
 /// Returns names in backticks, with commas between them.
@@ -227,6 +242,10 @@ mod tests {
             r"io.modelcontextprotocol\/clientInfo",
             "IO.modelcontextprotocol/logLevel",
             "io.modelcontextprotocol/related-task",
+            "io.modelcontextprotocol.x/y",
+            "modelcontextprotocol.io/y",
+            "dev.mcp/y",
+            "tools.mcp.com/y",
             r"a\udfff",
         ] {
             let params = format!(r#"{{"uri":"x","_meta":{{"own/key":1,"{member}":1}}}}"#);
@@ -239,6 +258,11 @@ mod tests {
                 r#"{"name":"x","_meta":7}"#,
                 "`_meta` of `tools/call` is no JSON object",
             ),
+            (
+                r#"{"name":"x","arguments":[1]}"#,
+                "`arguments` of `tools/call` are no JSON object",
+            ),
+            (r#"{"name":"x","arguments":null}"#, "\nhint: leave them out"),
             ("{}", "is missing or no text"),
             (r#"{"name":["send"]}"#, "is missing or no text"),
             (r#"{"name":"send\ud800"}"#, "is missing or no text"),

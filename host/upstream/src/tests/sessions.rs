@@ -173,5 +173,21 @@ async fn a_request_goes_with_what_its_agent_says_of_it() {
         assert_eq!(seen.contains_key(&name("clientInfo")), !era.is_empty());
         let said = seen.get(&name("logLevel")).and_then(Value::as_str);
         assert_eq!(said, level, "{seen:?}");
+        // Nor does a component say anything else in the agent's place.
+        let listener: Arc<dyn Listener> = Arc::new(RecordingListener {
+            meta: meta.as_object().unwrap().clone(),
+            ..RecordingListener::default()
+        });
+        let connection = odd.upstream.connect(Some(ONE), &listener).await.unwrap();
+        let params =
+            r#"{"name":"meta","arguments":{},"_meta":{"com.example/trace":"forged","own/key":1}}"#;
+        let request = called(params);
+        let asking = odd
+            .upstream
+            .request(Some(ONE), connection, &request, &listener);
+        let answer: Value = serde_json::from_str(&asking.await.unwrap()).unwrap();
+        let seen: Map<String, Value> = serde_json::from_str(&text(&answer)).unwrap();
+        assert_eq!(seen["com.example/trace"], json!({ "id": 7 }));
+        assert_eq!(seen["own/key"], 1);
     }
 }

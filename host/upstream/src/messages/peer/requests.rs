@@ -122,10 +122,11 @@ impl Peer {
         let mut params = Object::read(params).map_err(unreadable)?;
         let theirs = listener.map(|listener| listener.meta()).unwrap_or_default();
         let text = |(name, value): (&'static str, Value)| (name, value.to_string());
+        // What an agent says counts, whatever a component has written in its place.
         if !theirs.is_empty() {
             let theirs = theirs.iter();
             let theirs = theirs.map(|(name, value)| (name.as_str(), value.to_string()));
-            let merged = params.underlay("_meta", theirs);
+            let merged = params.extend("_meta", theirs);
             merged.map_err(unreadable)?;
         }
         let ours = self.meta(id, listener);
