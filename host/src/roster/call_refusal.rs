@@ -11,6 +11,8 @@ pub struct CallRefusal {
     tool: String,
     why: String,
     hint: Option<String>,
+    /// Whether its user was shown a form before, and has not agreed.
+    is_after_form: bool,
 }
 
 impl CallRefusal {
@@ -20,7 +22,21 @@ impl CallRefusal {
             tool,
             why: why.into(),
             hint: hint.map(str::to_owned),
+            is_after_form: false,
         }
+    }
+
+    /// Says that its user was shown a form before, and has not agreed.
+    pub(super) fn after_form(self) -> Self {
+        Self {
+            is_after_form: true,
+            ..self
+        }
+    }
+
+    /// Whether its user was shown a form before, and has not agreed.
+    pub(super) fn is_after_form(&self) -> bool {
+        self.is_after_form
     }
 
     /// Returns the text for a call that may have begun. Whoever is told that it was not made, or to make
@@ -37,7 +53,9 @@ impl CallRefusal {
 impl fmt::Display for CallRefusal {
     /// Writes the text for a call that has not begun.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tool, why, hint } = self;
+        let Self {
+            tool, why, hint, ..
+        } = self;
         write!(f, "{tool} was not called: {why}")?;
         match hint {
             Some(hint) => write!(f, "\nhint: {hint}"),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use dormouse_runtime::{Arguments, CallCondition};
 use dormouse_text::visible::short_name;
+use dormouse_upstream::without_blocking;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -74,11 +75,12 @@ impl CallUnderRules {
         is_for_agent: bool,
         context: &CallContext,
     ) -> Self {
-        let text = RawValue::from_string(arguments.to_owned());
-        let agent = is_for_agent.then(|| AgentCall {
+        let read = || RawValue::from_string(arguments.to_owned()).ok();
+        let text = is_for_agent.then(|| without_blocking(arguments.len(), read));
+        let agent = text.map(|text| AgentCall {
             name: names.1.to_owned(),
             arguments: Arguments {
-                text: text.ok(),
+                text,
                 ..Arguments::default()
             },
             called_as: None,
@@ -130,6 +132,15 @@ impl CallUnderRules {
     /// Whether its user was asked about it, or would have been, and it is not made.
     pub(super) fn is_refused(&self) -> bool {
         self.decided.lock().refused.is_some()
+    }
+
+    /// Whether its user was shown a form about it, or about its tool in this session, and has not agreed.
+    pub(super) fn is_refused_after_form(&self) -> bool {
+        let decided = self.decided.lock();
+        decided
+            .refused
+            .as_ref()
+            .is_some_and(CallRefusal::is_after_form)
     }
 
     /// Returns the tool that it was judged by, if it was.

@@ -4,7 +4,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
+use dormouse_config::name::SEPARATOR;
+use dormouse_policy::exposure::HiddenBy;
 use dormouse_runtime::{CallCondition, UpstreamCallCondition};
+use dormouse_text::visible::short_name;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
@@ -44,7 +47,7 @@ impl CallCondition for ConditionOfUpstreamCall {
                 let may = may.unwrap_or_else(|why| Err(call.hidden(&why)));
                 return may.map_err(|why| why.of_begun_call());
             }
-            may.map_err(|why| why.to_string())?
+            may.map_err(|why| forbidden(&call, &why))?
                 .map_err(|why| why.to_string())?;
             has_begun.store(true, Ordering::Relaxed);
             Ok(())
@@ -80,12 +83,19 @@ impl Roster {
             let is_for_agent = request.call.as_ref().is_none_or(|call| call.is_of_agent());
             let call =
                 CallUnderRules::of_component(names, arguments, is_for_agent, &request.context);
-            Arc::new(ConditionOfUpstreamCall {
+            // Nothing is started, and nobody asked, for what it may not call.
+            if let Some(roster) = roster.upgrade() {
+                let checked = roster
+                    .check_call(&call)
+                    .map_err(|why| forbidden(&call, &why))?;
+                checked.map_err(|why| why.to_string())?;
+            }
+            Ok(Arc::new(ConditionOfUpstreamCall {
                 roster: roster.clone(),
                 request: Arc::clone(&request),
                 call: Arc::new(call),
                 has_begun: Arc::default(),
-            })
+            }))
         }))
     }
 
@@ -116,11 +126,30 @@ impl Roster {
             }
         }
         let may = self.may_go_on(call, &request.context).await?;
-        if call.is_refused() {
+        if call.is_refused_after_form() {
             request.has_refused.store(true, Ordering::Relaxed);
         }
         Ok(may)
     }
+}
+
+/// Returns the text for a component on a tool that a rule does not let it call. Who has written a list of the
+/// component's own tools may know of no others.
+fn forbidden(call: &CallUnderRules, why: &NoSuchTool) -> String {
+    let NoSuchTool::HiddenByRule { why: rule, .. } = why else {
+        return why.to_string();
+    };
+    let list = match rule {
+        HiddenBy::Allow => "`allow`",
+        HiddenBy::Profile => "`tools` of the profile",
+        HiddenBy::Server | HiddenBy::Deny(_) => return why.to_string(),
+    };
+    let (server, tool) = (&call.server, short_name(&call.tool));
+    let hint = format!(
+        "the component of that server calls it: write `{server}{SEPARATOR}{tool}` into {list} in \
+         dormouse.toml to have it called"
+    );
+    call.refusal(rule.to_string(), Some(&hint)).to_string()
 }
 
 const REFUSED_ANOTHER: &str = "its user would have to be asked first, and has not agreed to another call \

@@ -67,9 +67,10 @@ where
 }
 
 /// Returns the condition on which a guest's call of a tool of its upstream begins, and goes on after it
-/// has waited, by the tool's name and the arguments as JSON text. Where it does not hold, the guest is told
-/// why, and goes on itself.
-pub type UpstreamCallCondition = Arc<dyn Fn(&str, &str) -> Arc<dyn CallCondition> + Send + Sync>;
+/// has waited, by the tool's name and the arguments as JSON text; or the reason for which it cannot hold, so
+/// that the upstream need not be connected. Where it does not hold, the guest is told why, and goes on itself.
+pub type UpstreamCallCondition =
+    Arc<dyn Fn(&str, &str) -> Result<Arc<dyn CallCondition>, String> + Send + Sync>;
 
 impl Call {
     /// Checks its condition before its guest begins, without `permit` while a user is asked.

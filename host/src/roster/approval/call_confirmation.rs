@@ -196,10 +196,15 @@ impl Roster {
 /// Reason why a call is not made, with a hint.
 type RefusalReason = (&'static str, Option<&'static str>);
 
-fn not_called(call: CallToConfirm<'_>, (why, hint): RefusalReason) -> CallRefusal {
+fn not_called(call: CallToConfirm<'_>, reason: RefusalReason) -> CallRefusal {
+    let (why, hint) = reason;
     let tool = dormouse_text::visible::short_name(call.tool);
     let tool = format!("tool `{tool}` of server `{}`", call.server);
-    CallRefusal::new(tool, why, hint)
+    let refusal = CallRefusal::new(tool, why, hint);
+    match [CANCELLED, CANNOT_ASK, TOO_LONG].contains(&reason) {
+        true => refusal,
+        false => refusal.after_form(),
+    }
 }
 
 /// Returns the reason why a call is not made whose user was asked, where nobody has heard the answer.

@@ -22,7 +22,7 @@ fn chosen(answer: &str) -> Value {
 
 /// Makes the component's call of a tool of its upstream. Returns why it was not made, if so.
 async fn called(conditions: &UpstreamCallCondition, tool: &str) -> Result<(), String> {
-    let condition = conditions(tool, r#"{"path": "/"}"#);
+    let condition = conditions(tool, r#"{"path": "/"}"#)?;
     condition.check().await?;
     // It goes on after its upstream has asked something.
     condition.check().await
@@ -77,6 +77,21 @@ async fn what_a_component_calls_is_asked_about_as_if_the_agent_had_called_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_its_user_was_not_shown_keeps_no_other_from_being_asked_about() {
+    let home = Home::new();
+    let roster = roster(&home, CONFIRM);
+    let (outer, asked, context) = call(Some(chosen("once")), false);
+    let conditions = conditions(&roster, Some(&outer), &context);
+    let many: Vec<_> = (0..100).map(|number| format!("\"a{number}\":1")).collect();
+    let long = conditions("wipe", &format!("{{{}}}", many.join(","))).unwrap();
+    let told = long().await.unwrap_err();
+    assert!(told.contains("more than fits into a form"), "{told}");
+    assert_eq!(forms(&asked), 0);
+    called(&conditions, "wipe").await.unwrap();
+    assert_eq!(forms(&asked), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_no_to_a_tool_is_one_to_a_component_that_calls_it_and_a_yes_is_one_to_its_own_call() {
     let home = Home::new();
     let roster = roster(&home, CONFIRM);
@@ -98,9 +113,15 @@ async fn a_no_to_a_tool_is_one_to_a_component_that_calls_it_and_a_yes_is_one_to_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_component_calls_what_its_user_allows_and_nothing_that_they_deny() {
-    let not_allowed = Some("`allow` of `[exposure]` does not have it\nhint: write `a__wipe` into");
+    let not_allowed = Some(
+        "`allow` of `[exposure]` does not have it\nhint: the component of that server calls it: \
+         write `a__wipe` into `allow`",
+    );
     let denied = Some("`deny` of `[exposure]` has `a__w*`");
-    let not_in_profile = Some("it is not in the profile that is served");
+    let not_in_profile = Some(
+        "it is not in the profile that is served\nhint: the component of that server calls it: \
+         write `a__wipe` into `tools` of the profile",
+    );
     for (rules, why) in [
         ("", None),
         ("exposure.allow = ['a']\n", None),
@@ -117,6 +138,9 @@ async fn a_component_calls_what_its_user_allows_and_nothing_that_they_deny() {
         for outer in [Some(&outer), Some(&of_person), None] {
             let conditions = conditions(&roster, outer, &context);
             called(&conditions, "add").await.unwrap();
+            // It is refused before the upstream is connected.
+            let is_refused = conditions("wipe", "{}").is_err();
+            assert_eq!(is_refused, why.is_some());
             match (called(&conditions, "wipe").await, why) {
                 (Ok(()), None) => {}
                 (Err(told), Some(why)) => assert!(told.contains(why), "{told}"),
@@ -153,7 +177,7 @@ async fn what_is_written_while_a_component_waits_counts_for_its_call() {
     let home = Home::new();
     let roster = roster(&home, "");
     let (outer, _, context) = call(None, false);
-    let condition = conditions(&roster, Some(&outer), &context)("wipe", "{}");
+    let condition = conditions(&roster, Some(&outer), &context)("wipe", "{}").unwrap();
     condition.check().await.unwrap();
     let config = format!("exposure.deny = ['a__wipe']\n{SERVER}");
     home.write("dormouse.toml", config.as_bytes());

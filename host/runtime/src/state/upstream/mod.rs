@@ -92,15 +92,15 @@ impl InstanceState {
         let Some(call) = &self.call else {
             return Err(none("no call is running"));
         };
+        let of_call = call.upstream_condition.as_ref().zip(request.called_tool());
+        let of_tool = of_call.map(|(of_call, (tool, arguments))| of_call(tool, arguments));
+        let of_tool = of_tool.transpose().map_err(Failure::Barred)?;
         let pace = &call.pace;
         let listener: Arc<dyn Listener> = Arc::new(UpstreamListener {
             listener: Arc::clone(&call.listener),
             patience: pace.patience.clone(),
             condition: pace.condition.clone(),
-            of_tool: request.called_tool().and_then(|(tool, arguments)| {
-                let of_call = call.upstream_condition.as_ref()?;
-                Some(of_call(tool, arguments))
-            }),
+            of_tool,
         });
         let connection = match upstream.open(call.session, &listener) {
             Some(connection) => connection,
