@@ -188,10 +188,25 @@ fn known_tools(server: &Server) -> Option<BTreeSet<&str>> {
     if !is_asked || server.listed().is_none() {
         return None;
     }
+    // What a component calls there is named by users, too.
+    let is_of_unknown =
+        config.component().is_some() && config.bridge().is_some() && server.known().is_none();
+    if is_of_unknown {
+        return None;
+    }
+    let waiting = server.known().into_iter();
+    let waiting = waiting.flat_map(|known| known.pending.tools());
     let gone = server.known().into_iter().flat_map(|known| &known.gone);
     let gone = gone.map(|(_, name)| name.as_str());
     let odd = server.odd().iter().map(|odd| odd.name.as_str());
-    Some(server.known_tools().chain(gone).chain(odd).collect())
+    Some(
+        server
+            .known_tools()
+            .chain(waiting)
+            .chain(gone)
+            .chain(odd)
+            .collect(),
+    )
 }
 
 impl Roster {
