@@ -1,3 +1,6 @@
+use dormouse_upstream::Offered;
+use serde_json::value::RawValue;
+
 use super::*;
 use crate::roster::tests::{ADD, Home, TRAP, component};
 
@@ -95,6 +98,41 @@ fn what_may_be_of_a_server_that_nobody_knows_is_not_said() {
     ] {
         assert_eq!(told(more), [""; 0], "{more}");
     }
+}
+
+#[test]
+fn what_a_component_may_call_at_an_upstream_that_nobody_knows_is_not_said() {
+    let home = Home::new();
+    home.write("a.wasm", &component(&[ADD]));
+    let text = "exposure.allow = ['front__add', 'front__inner']\n\
+         [servers.front]\ncomponent = 'a.wasm'\ncommand = ['not-started']\n\
+         [servers.front.annotations]\ninner = { readOnlyHint = true }\n";
+    home.write("dormouse.toml", text.as_bytes());
+    let roster = home.open();
+    assert_eq!(roster.unmatched_names(), []);
+    // Once it is known, its tools are, whether the component declares them or not.
+    let config = roster.config();
+    let bridge = config.servers["front"].bridge().unwrap();
+    let tool =
+        RawValue::from_string(r#"{"name":"inner","inputSchema":{"type":"object"}}"#.to_owned());
+    let offered = Offered {
+        tools: vec![tool.unwrap()],
+        ..Offered::default()
+    };
+    let snapshot = roster.snapshot();
+    let declared = snapshot.servers()["front"].declared();
+    let learnt = roster
+        .store
+        .learn(&bridge.fingerprint, offered, &bridge.changes, declared);
+    learnt.unwrap();
+    assert_eq!(home.open().unmatched_names(), []);
+    let mistyped = text.replace("'front__inner'", "'front__iner'");
+    home.write("dormouse.toml", mistyped.as_bytes());
+    let told = home.open().unmatched_names();
+    assert!(
+        told[0].to_string().contains("did you mean `front__inner`?"),
+        "{told:?}"
+    );
 }
 
 /// Whoever has written `add` has read it in a list of tools.
