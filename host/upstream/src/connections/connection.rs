@@ -106,10 +106,14 @@ impl Connection {
             method: method.to_owned(),
             name: name.map(str::to_owned),
         };
-        self.admit(&subject, listener).await?;
         let callers = &self.peer.callers;
+        {
+            // Its session counts for that already, and nothing else of the call does before it is admitted.
+            let _joined = callers.join(session, listener, None);
+            self.set_level().await;
+        }
+        self.admit(&subject, listener).await?;
         let _calling = callers.join(session, listener, Some(subject.clone()));
-        self.set_level().await;
         // What it does may depend on what it has asked when it was started.
         let has_waited = tokio::select! {
             has_waited = self.peer.early.settled() => has_waited,
@@ -144,8 +148,9 @@ impl Connection {
         let Some(policy) = &self.peer.policy else {
             return Ok(());
         };
+        let patience = Some(self.peer.request_patience());
         let subjects = || vec![(Arc::clone(listener), subject.clone())];
-        let admitted = self.peer.check_admitted(subjects).await;
+        let admitted = self.peer.check_admitted(patience, subjects).await;
         admitted.map_err(Failure::Barred)?;
         let tool = subject.name.as_deref();
         let tool = tool.filter(|_| subject.method == "tools/call");
@@ -179,7 +184,8 @@ impl Connection {
             tools: true,
             ..NeededLists::default()
         };
-        let known = self.peer.lists_known(needed).await;
+        let patience = self.peer.request_patience();
+        let known = self.peer.lists_known(needed, patience).await;
         known.map_err(Failure::Barred)
     }
 

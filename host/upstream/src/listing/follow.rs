@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::fetch::fetch_again;
+use super::list_changes::MIN_GATHER;
 use super::listen::listen;
 use super::subscriptions::Follower;
 use crate::messages::message;
@@ -16,9 +17,10 @@ use crate::messages::peer::Peer;
 use crate::opening::handshake::ServerIntroduction;
 use crate::{Failure, Refusal, UpstreamPolicy};
 
-/// Time for which changes of lists are gathered before they are fetched, first and longest since the
-/// last fetch: that doubles with each change that comes within `CALM` after it.
-const GATHER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// Longest time since the last fetch for which changes of lists are gathered before they are fetched:
+/// that doubles with each change that comes within `CALM` after it, and ends once somebody waits for
+/// the lists.
+const MAX_GATHER: Duration = Duration::from_secs(5);
 const CALM: Duration = Duration::from_secs(10);
 
 /// Follows the changes until the connection has ended.
@@ -44,25 +46,31 @@ pub(crate) async fn follow(
 
 /// Fetches lists again when they are said to have changed.
 async fn fetch(peer: &Arc<Peer>, server_introduction: &ServerIntroduction) {
-    let mut pause = GATHER.0;
+    let mut pause = MIN_GATHER;
     let mut fetched = None::<Instant>;
     loop {
         peer.list_changes.next().await;
         let now = Instant::now();
-        let mut begin = now + GATHER.0;
+        let earliest = now + MIN_GATHER;
+        let mut begin = earliest;
         pause = match fetched {
             Some(at) if now - at < CALM => {
-                let pause = (pause * 2).min(GATHER.1);
+                let pause = (pause * 2).min(MAX_GATHER);
                 begin = begin.max(at + pause);
                 pause
             }
-            _ => GATHER.0,
+            _ => MIN_GATHER,
         };
-        tokio::time::sleep_until(begin).await;
+        tokio::time::sleep_until(earliest).await;
+        tokio::select! {
+            () = tokio::time::sleep_until(begin) => {}
+            () = peer.list_changes.needed() => {}
+        }
         let told = peer.list_changes.told();
         let fetching = fetch_again(peer, server_introduction, |_| true).await;
         fetched = Some(Instant::now());
         if let Err(failure) = fetching {
+            peer.list_changes.tried(told);
             // Whoever has a call there is told, if anybody has.
             if peer.ended().is_some() {
                 return;
@@ -70,7 +78,6 @@ async fn fetch(peer: &Arc<Peer>, server_introduction: &ServerIntroduction) {
             peer.warn(&format!(
                 "says that its lists have changed, and does not tell how: {failure}"
             ));
-            peer.list_changes.tried(told);
         }
     }
 }

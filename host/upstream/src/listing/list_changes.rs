@@ -8,6 +8,9 @@ use tokio::sync::watch;
 use super::needed_lists::NeededLists;
 use super::offered::UntoldLists;
 
+/// Shortest time for which changes of lists are gathered before they are fetched.
+pub(super) const MIN_GATHER: Duration = Duration::from_millis(100);
+
 /// Time after which a list is answered as it is known, where an upstream has said that it has
 /// changed and does not tell how.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -28,6 +31,8 @@ struct ListCounts {
     told: u64,
     /// Changes after which its lists were fetched, or could not be.
     tried: u64,
+    /// Changes as of which somebody waits for the lists.
+    needed: u64,
     /// Changes after which its tools were fetched and compared with what is known.
     tools: u64,
     /// Changes after which its prompts were.
@@ -56,6 +61,7 @@ impl Default for ListChanges {
             counts: watch::Sender::new(ListCounts {
                 told: 1,
                 tried: 0,
+                needed: 0,
                 tools: 0,
                 prompts: 0,
             }),
@@ -75,6 +81,13 @@ impl ListChanges {
         let mut counts = self.counts.subscribe();
         // The sender is here.
         let _ = counts.wait_for(|counts| counts.told > counts.tried).await;
+    }
+
+    /// Waits until somebody waits for lists that nobody has tried to fetch yet.
+    pub(super) async fn needed(&self) {
+        let mut counts = self.counts.subscribe();
+        // The sender is here.
+        let _ = counts.wait_for(|counts| counts.needed > counts.tried).await;
     }
 
     /// Number of the changes that were told until now.
@@ -117,7 +130,7 @@ impl ListChanges {
     }
 
     /// Waits until lists are known as of all changes that were told until now, for `patience` at
-    /// most. Changes that are told meanwhile are not waited for: an upstream could tell of them
+    /// most from when they may be fetched: for this, changes are not gathered for long. Changes that are told meanwhile are not waited for: an upstream could tell of them
     /// without end. Lists that could not be fetched are fetched once more for this.
     ///
     /// # Errors
@@ -131,14 +144,15 @@ impl ListChanges {
             return Ok(());
         }
         let mut counts = self.counts.subscribe();
-        self.counts.send_if_modified(|counts| {
+        let mut told = 0;
+        self.counts.send_modify(|counts| {
             let has_failed = !counts.are_known(needed) && counts.tried >= counts.told;
             counts.told += u64::from(has_failed);
-            has_failed
+            told = counts.told;
+            counts.needed = told;
         });
-        let told = self.told();
         let tried = counts.wait_for(|counts| counts.tried >= told);
-        let tried = tokio::time::timeout(patience, tried).await;
+        let tried = tokio::time::timeout(MIN_GATHER + patience, tried).await;
         let Ok(Ok(now)) = tried.map(|tried| tried.map(|counts| *counts)) else {
             return Err(UnknownLists::Late);
         };

@@ -1,5 +1,7 @@
 //! Changes of lists and of resources that a server announces.
 
+use std::time::Instant;
+
 use crate::{NeededLists, UntoldLists};
 
 use super::*;
@@ -168,4 +170,90 @@ async fn a_list_that_is_refused_at_a_later_page_is_not_told() {
         failed.contains("it refuses the next page of `tools/list`"),
         "{failed}"
     );
+}
+
+fn tools_needed(odd: OddServer) -> OddServer {
+    *odd.policy.needed.lock() = NeededLists {
+        tools: true,
+        prompts: false,
+    };
+    odd
+}
+
+/// A server may need its client's roots to know what it offers.
+#[tokio::test(flavor = "multi_thread")]
+async fn roots_do_not_wait_for_lists_that_wait_for_them() {
+    let odd = tools_needed(odd(&["asks-often"]));
+    let client = RecordingListener::able(&[Capability::Roots]);
+    let call = async |tool, arguments| {
+        let answer = odd.call_as(ONE, client.clone(), tool, arguments).await;
+        answer.unwrap()
+    };
+    call("echo", json!({})).await;
+    let begun = Instant::now();
+    let changing = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        call("change", json!({ "tool": "new" })).await;
+        call("echo", json!({})).await;
+        assert!(is_known(&odd, "new"));
+    };
+    // While they are listed, a call runs that depends on them.
+    tokio::join!(call("slow", json!({ "seconds": 3 })), changing);
+    assert!(begun.elapsed() < LIMIT / 3, "{begun:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_does_not_wait_long_for_lists_that_wait_for_it() {
+    let odd = tools_needed(odd(&["one-by-one"]));
+    let client = RecordingListener::able(&[Capability::ElicitationForm]);
+    let params = json!({
+        "mode": "form", "message": "Name?",
+        "requestedSchema": { "type": "object", "properties": {} },
+    });
+    let asks = json!({ "method": "elicitation/create", "params": params });
+    let change = json!({ "tool": "new", "asks": asks });
+    let begun = Instant::now();
+    let answer = odd.call_as(ONE, client, "change", change).await.unwrap();
+    assert!(text(&answer).contains("may not go on"), "{answer}");
+    assert!(begun.elapsed() < LIMIT / 3, "{begun:?}");
+    odd.good().await;
+    assert!(is_known(&odd, "new"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_does_not_wait_long_for_one_that_does_one_thing_at_a_time() {
+    let odd = tools_needed(patient(&["one-by-one"], 10 * LIMIT));
+    odd.good().await;
+    let slow = odd.call("slow", json!({ "seconds": 25, "changes": true }));
+    let waiting = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let begun = Instant::now();
+        let answer = odd.call("echo", json!({})).await;
+        let Err(Failure::Barred(why)) = answer else {
+            panic!("{answer:?}");
+        };
+        assert!(why.contains("has not told within 20 s how"), "{why}");
+        assert!(begun.elapsed() < Duration::from_secs(23), "{begun:?}");
+    };
+    let (answer, ()) = tokio::join!(slow, waiting);
+    answer.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_do_not_wait_until_many_changes_are_gathered() {
+    let odd = tools_needed(patient(&["announces-always"], Duration::from_secs(2)));
+    for _ in 0..10 {
+        odd.good().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changes_with_the_level_of_logs_is_known_before_a_call() {
+    let odd = tools_needed(odd(&["changes-with-level"]));
+    odd.good().await;
+    let client = RecordingListener::able(&[]);
+    *client.level.lock() = Some("debug");
+    odd.policy.clients.lock().insert(ONE, client);
+    odd.good().await;
+    assert!(is_known(&odd, "new"));
 }

@@ -17,6 +17,8 @@ ANSWERS = {}
 # What becomes of the next fetches of its tools: "refused", or seconds.
 FETCHES = []
 ANSWERED = threading.Condition()
+# What one that does one thing at a time has read before it came to it.
+HELD = []
 TOOLS = ["echo", "slow", "hang", "die", "change", "tell", "ask", "refuse", "pid", "meta", "stats"]
 CAPABILITIES = {"tools": {"listChanged": True}, "prompts": {},
                 "resources": {"subscribe": True}, "logging": {}}
@@ -47,9 +49,24 @@ def error(id, code, message, **more):
 def ask(method, params):
     id = f"ask-{time.time_ns()}"
     send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    while "one-by-one" in ODD:
+        line = sys.stdin.readline()
+        message = json.loads(line)
+        if message.get("id") == id:
+            return message.get("result", message.get("error"))
+        HELD.append(line)
     with ANSWERED:
         ANSWERED.wait_for(lambda: id in ANSWERS)
         return ANSWERS.pop(id)
+
+
+def lines():
+    while line := HELD.pop(0) if HELD else sys.stdin.readline():
+        yield line
+
+
+def changed():
+    send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
 
 
 def text(value):
@@ -82,6 +99,8 @@ def call(id, params):
         if "begins" in arguments:
             sys.stdout.write('{"x":"' + "x" * arguments["begins"])
             sys.stdout.flush()
+        if "changes" in arguments:
+            changed()
         time.sleep(arguments["seconds"])
         if "begins" in arguments:
             sys.stdout.write('"}\n')
@@ -94,8 +113,9 @@ def call(id, params):
     elif name == "change":
         TOOLS.append(arguments["tool"])
         FETCHES.extend(arguments.get("fetches", []))
-        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
-        result(id, text("changed"))
+        changed()
+        asks = arguments.get("asks")
+        result(id, text(json.dumps(ask(asks["method"], asks["params"])) if asks else "changed"))
     elif name == "tell":
         token = params["_meta"]["progressToken"]
         for progress in (1, 2):
@@ -211,7 +231,12 @@ def request(id, method, params):
         answer = {"tools": listed[page:page + 6]}
         if "endless" in ODD or page + 6 < len(listed):
             answer["nextCursor"] = str((page + 6) % 60)
-        return result(id, answer)
+        result(id, answer)
+        if "announces-always" in ODD:
+            changed()
+        return
+    if method == "tools/call" and "one-by-one" in ODD:
+        return call(id, params)
     if method == "tools/call":
         return threading.Thread(target=call, args=(id, params), daemon=True).start()
     if method == "subscriptions/listen":
@@ -232,6 +257,10 @@ def request(id, method, params):
         return result(id, {})
     if method == "logging/setLevel":
         SEEN["levels"].append(params["level"])
+        if "changes-with-level" in ODD:
+            TOOLS.append("new")
+            FETCHES.append(1)
+            changed()
         return result(id, {})
     if method == "resources/list":
         return result(id, {"resources": [{"uri": "odd://x", "name": "x"}]})
@@ -262,7 +291,7 @@ def main():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if "family" in ODD:
         SEEN["child"] = start_child()
-    for line in sys.stdin:
+    for line in lines():
         message = json.loads(line)
         if "method" not in message and message["id"] == "early":
             SEEN["early"] = message.get("result", message.get("error"))

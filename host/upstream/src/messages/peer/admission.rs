@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use dormouse_protocol::Listener;
 use tokio::task::unconstrained;
@@ -11,15 +12,26 @@ use crate::NeededLists;
 use crate::connections::callers::RequestSubject;
 use crate::listing::list_changes::UnknownLists;
 
+/// Longest time for which a request waits for lists. One that handles one message at a time tells them
+/// only once it is done with the call before.
+const MAX_REQUEST_PATIENCE: Duration = Duration::from_secs(20);
+
 impl Peer {
+    /// Returns the time for which a request waits for lists.
+    pub(crate) fn request_patience(&self) -> Duration {
+        self.patience.min(MAX_REQUEST_PATIENCE)
+    }
+
     /// Checks whether requests may go on, by the upstream policy: `subjects` returns what they are for,
     /// each with the listener of its call. Where that depends on what the upstream offers now, what it
-    /// has announced until now is known first.
+    /// has announced until now is known first, or they may not go on after `patience`; without a
+    /// `patience`, they are judged by what is known.
     ///
     /// # Errors
     /// One of them may not; says why, for its caller.
     pub(crate) async fn check_admitted(
         &self,
+        patience: Option<Duration>,
         subjects: impl Fn() -> Vec<(Arc<dyn Listener>, RequestSubject)>,
     ) -> Result<(), String> {
         let Some(policy) = &self.policy else {
@@ -32,7 +44,9 @@ impl Peer {
             let needed = needed.fold(NeededLists::default(), NeededLists::and);
             // An upstream can announce changes without end. Only those that come while a user is
             // asked are waited for, too.
-            self.lists_known(needed).await?;
+            if let Some(patience) = patience {
+                self.lists_known(needed, patience).await?;
+            }
             let mut has_waited = false;
             for (caller, subject) in subjects() {
                 let admitting = policy.admit(&subject.method, subject.name.as_deref(), &caller);
@@ -53,24 +67,38 @@ impl Peer {
         }
     }
 
-    /// Waits until lists are known as of all changes that the upstream has announced until now, as
-    /// long as it may take for a start.
+    /// Waits until lists are known as of all changes that the upstream has announced until now, for
+    /// `patience` at most from when they are asked for.
     ///
     /// # Errors
     /// It does not tell them; says so, for a caller.
-    pub(crate) async fn lists_known(&self, needed: NeededLists) -> Result<(), String> {
+    pub(crate) async fn lists_known(
+        &self,
+        needed: NeededLists,
+        patience: Duration,
+    ) -> Result<(), String> {
+        // Nothing reaches one that has ended, and a request to it fails and says why.
+        let has_ended = || self.ended().is_some();
+        if has_ended() {
+            return Ok(());
+        }
         let known = tokio::select! {
-            known = self.list_changes.known(needed, self.patience) => known,
-            // Nothing reaches it any more.
+            known = self.list_changes.known(needed, patience) => known,
             () = self.over.cancelled() => Ok(()),
         };
+        let Err(unknown) = known else { return Ok(()) };
+        if has_ended() {
+            return Ok(());
+        }
         let server = &self.server;
-        known.map_err(|unknown| match unknown {
+        Err(match unknown {
             UnknownLists::Late => format!(
                 "server `{server}` has announced that what it offers has changed, and has not told \
                  within {} s how\n\
-                 hint: call it again; `start_timeout` in its table says how long that may take",
-                self.patience.as_secs_f64()
+                 hint: call it again; `start_timeout` in its table says how long that may take, {} s \
+                 at most",
+                patience.as_secs_f64(),
+                MAX_REQUEST_PATIENCE.as_secs()
             ),
             UnknownLists::Untold => format!(
                 "server `{server}` does not tell what it offers now, and this depends on it\n\

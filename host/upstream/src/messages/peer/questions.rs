@@ -20,6 +20,9 @@ use crate::messages::message::Refusal;
 use crate::messages::oddity::Oddity;
 use crate::messages::question::{UnreadQuestion, told};
 
+/// Time for which an answer waits for lists. The upstream may tell them only once it has the answer.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Time that a question waits for an answer of one call before another call is asked as well.
 const UNANSWERED: Duration = Duration::from_secs(2);
 
@@ -190,7 +193,9 @@ impl Peer {
         let peer = Arc::clone(self);
         let Some(owner) = owner else {
             let (answer, answered) = peer.put(question, listener, about, counted).await?;
-            self.check_answer(&answered, about).await?;
+            // Roots are no answer of the user's, and what a server offers may depend on them.
+            let patience = (!is_for_roots).then_some(ANSWER_PATIENCE);
+            self.check_answer(&answered, about, patience).await?;
             return Ok(answer);
         };
         let caller = Arc::clone(&listener);
@@ -200,7 +205,7 @@ impl Peer {
             Ok(answer)
         };
         let roots = self.callers.roots.ask(owner, asking).await?;
-        self.check_answer(&caller, about).await?;
+        self.check_answer(&caller, about, None).await?;
         Ok(roots)
     }
 
@@ -304,16 +309,19 @@ impl Peer {
 
     /// Checks that the upstream may have the answer of a caller's client: what the call is for may be
     /// another thing by the time that it answers, and its user has answered for the tool as it was.
-    /// Where nothing says which call a question is about, that holds for all calls of the client.
+    /// Where nothing says which call a question is about, that holds for all calls of the client. With a
+    /// `patience`, what depends on lists waits for them (see [`check_admitted`](Self::check_admitted)).
     async fn check_answer(
         &self,
         listener: &Arc<dyn Listener>,
         about: Option<u64>,
+        patience: Option<Duration>,
     ) -> Result<(), (i64, String)> {
         // It may have been asked between its calls.
         let is_its_own = about.is_some() && self.callers.has(listener);
         let subjects = || self.callers.subjects(listener, is_its_own);
-        self.check_admitted(subjects).await.map_err(|why| {
+        let admitted = self.check_admitted(patience, subjects).await;
+        admitted.map_err(|why| {
             tracing::debug!(
                 "server `{}` has no answer of its caller's: {why}",
                 self.server
