@@ -33,6 +33,7 @@ pub(super) async fn listen(
 ) {
     let mut standing = Fuse::terminated();
     let mut ended_before = 0;
+    let mut has_ended = false;
     loop {
         let wanted = follower.wanted();
         let filter = filter(server_introduction, &wanted);
@@ -43,6 +44,10 @@ pub(super) async fn listen(
             false => ask(peer, filter, &mut standing).await,
         };
         follower.told(&wanted);
+        // Nobody has heard of what has changed before it stands again.
+        if std::mem::take(&mut has_ended) {
+            peer.list_changes.note();
+        }
         let since = Instant::now();
         loop {
             tokio::select! {
@@ -58,10 +63,11 @@ pub(super) async fn listen(
                     if since.elapsed() > MAX_PAUSE {
                         ended_before = 0;
                     }
+                    // What it was about to tell nobody will hear.
+                    peer.list_changes.note();
+                    has_ended = true;
                     tokio::time::sleep(BACKOFF.pause(ended_before)).await;
                     ended_before += 1;
-                    // Nobody has heard of what has changed meanwhile.
-                    peer.list_changes.note();
                     break;
                 }
             }

@@ -297,6 +297,8 @@ async fn list(
             Lost::Broken(format!("its `{}` {why}", list.method))
         })?;
         cursor = match next {
+            // It is a cursor since 2026-07-28; those before that mean the end by it, and may refuse it.
+            Ok(Some(next)) if next.is_empty() && !peer.is_modern() => return Ok(Ok(read.items)),
             Ok(Some(next)) => Some(next),
             Ok(None) => return Ok(Ok(read.items)),
             Err(enough) => {

@@ -257,3 +257,31 @@ async fn what_changes_with_the_level_of_logs_is_known_before_a_call() {
     odd.good().await;
     assert!(is_known(&odd, "new"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_fetched_once_changes_are_told_no_more_and_once_they_are_again() {
+    let odd = odd(&["modern", "stops-telling"]);
+    odd.good().await;
+    let opened = || {
+        let told = odd.policy.told().into_iter();
+        told.filter(|told| told.starts_with("opened ")).count()
+    };
+    let fetched = async {
+        while opened() < 3 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, fetched).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_cursor_is_one_in_the_stateless_era_alone() {
+    for (era, is_one) in [
+        (&["empty-cursor"][..], false),
+        (&["empty-cursor", "modern"], true),
+    ] {
+        let odd = odd(era);
+        odd.good().await;
+        assert_eq!(odd.policy.told()[0].ends_with(" last"), is_one, "{era:?}");
+    }
+}

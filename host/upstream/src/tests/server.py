@@ -225,12 +225,18 @@ def request(id, method, params):
             return error(id, -32601, "Method not found")
         template = {"uriTemplate": "odd:///{id}", "name": "x"}
         return result(id, {"resourceTemplates": [template], "nextCursor": "2"})
+    if method == "tools/list" and params.get("cursor") == "":
+        if is_modern(params):
+            return result(id, {"tools": [{"name": "last", "inputSchema": {"type": "object"}}]})
+        return error(id, -32602, "no such cursor")
     if method == "tools/list":
         page = int(params.get("cursor", 0))
         listed = tools()
         answer = {"tools": listed[page:page + 6]}
         if "endless" in ODD or page + 6 < len(listed):
             answer["nextCursor"] = str((page + 6) % 60)
+        elif "empty-cursor" in ODD:
+            answer["nextCursor"] = ""
         result(id, answer)
         if "announces-always" in ODD:
             changed()
@@ -241,6 +247,10 @@ def request(id, method, params):
         return threading.Thread(target=call, args=(id, params), daemon=True).start()
     if method == "subscriptions/listen":
         SEEN["wanted"] = params["notifications"].get("resourceSubscriptions")
+        if "stops-telling" in ODD:
+            ODD.remove("stops-telling")
+            send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged"})
+            threading.Timer(0.5, result, (id, {})).start()
         return
     if method in ("resources/subscribe", "resources/unsubscribe"):
         SEEN["wanted"] = [*SEEN.get("wanted", []), method[10:] + " " + params["uri"]]
