@@ -5,9 +5,13 @@ use std::fmt::Write as _;
 
 use dormouse_protocol::{Answer, AskError, Capability, Question, QuestionOrigin, attribution};
 use dormouse_runtime::check_answer;
+use dormouse_text::visible::line_beginning;
 use serde_json::Value;
 
 use super::call_listener::CallQuestions;
+
+/// Longest reason for which a question is asked again that is told, in characters.
+const MAX_REASON_CHARACTERS: usize = 1000;
 
 /// Number of times that questions are asked again after an answer that does not fit, with the
 /// reason. After that the call gets an error, so that the client is not asked for ever.
@@ -144,7 +148,7 @@ impl PendingQuestions {
             None => Answer::Verbatim(question.to_text()),
             Some((why, message)) => {
                 // It has names and patterns of whoever asks in it.
-                let why = attribution::remark(why);
+                let why = attribution::remark(&line_beginning(why, MAX_REASON_CHARACTERS));
                 let message = format!("{message}\n\nThis is asked again: {why}.");
                 let mut again = question.clone();
                 again.set("message", message.into());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dormouse_jsonrpc::{Object, ObjectError, member};
+use dormouse_jsonrpc::{INVALID_PARAMS, MessageLimits, Object, ObjectError, member};
 use dormouse_protocol::{Answer, AskError, Listener, check_size};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -92,6 +92,7 @@ async fn put(
     let _room = room.map_err(|why| unanswered(AskError::Failed(why)))?;
     let unread = without_blocking(kept, || {
         let unread = requests.iter().map(|request| {
+            check_name(&request.name)?;
             let method = member(&request.value, "method");
             let method = method.and_then(|method| serde_json::from_str::<String>(method).ok());
             let params = member(&request.value, "params").filter(|params| *params != "null");
@@ -113,4 +114,16 @@ async fn put(
     drop(turn);
     let questions = questions.map_err(unfit)?;
     listener.put(questions).await.map_err(unanswered)
+}
+
+/// Checks that the name of a question is no longer than an id of a request: it is its id.
+fn check_name(name: &str) -> Result<(), (i64, String)> {
+    let (bytes, most) = (name.len(), MessageLimits::default().id_bytes);
+    match bytes > most {
+        true => Err((
+            INVALID_PARAMS,
+            format!("the name of a question has {bytes} bytes, and {most} are allowed"),
+        )),
+        false => Ok(()),
+    }
 }

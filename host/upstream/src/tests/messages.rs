@@ -51,6 +51,25 @@ async fn an_answer_is_not_sent_to_a_tool_that_has_changed_meanwhile() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn names_of_questions_have_the_limit_of_ids() {
+    let odd = odd(&["modern"]);
+    for (bytes, fits) in [(4096, true), (4097, false)] {
+        let listener = RecordingListener::able(&[Capability::Roots]);
+        let asked = json!({ "method": "roots/list", "params": {}, "q": "q".repeat(bytes) });
+        let answer = odd.call_as(ONE, listener.clone(), "ask", asked).await;
+        assert_eq!(answer.is_ok(), fits, "{answer:?}");
+        assert_eq!(listener.asked(), usize::from(fits));
+        if !fits {
+            let why = why(answer);
+            assert!(
+                why.contains("the name of a question has 4097 bytes"),
+                "{why}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn json_passes_as_it_is_in_both_eras() {
     for era in [&[][..], &["modern"]] {
         let odd = odd(era);

@@ -131,11 +131,11 @@ def call(id, params):
             given = params.get("inputResponses")
             if given is None:
                 result(id, {"resultType": "input_required", "requestState": "s1",
-                            "inputRequests": {"q": {"method": arguments["method"],
-                                                    "params": arguments["params"]}}})
+                            "inputRequests": {arguments.get("q", "q"): {
+                                "method": arguments["method"], "params": arguments["params"]}}})
             else:
                 assert params["requestState"] == "s1"
-                result(id, {"resultType": "complete", **text(json.dumps(given["q"]))})
+                result(id, {"resultType": "complete", **text(json.dumps(given[arguments.get("q", "q")]))})
         else:
             answer = ask(arguments["method"], arguments["params"])
             for done in arguments.get("done", []):

@@ -22,9 +22,12 @@ const PARTS: [&str; 8] = [
 /// Character that nobody sees, in place of which six are shown.
 const HIDDEN: &str = "\u{7f}";
 
+/// Way of showing a text, by its name.
+type Way<'w> = (&'w str, &'w dyn Fn(&str));
+
 /// Shows long texts in some ways. For each byte they take `most` bytes of memory at once, and those of
 /// characters that nobody sees three times as many.
-fn check(most: usize, ways: &[(&str, &dyn Fn(&str))]) {
+fn check(most: usize, ways: &[Way<'_>]) {
     // What one gives back may be kept for the next one: all count together.
     let Some(peak) = PeakMemory::begin() else {
         return;
