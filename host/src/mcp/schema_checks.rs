@@ -1,6 +1,7 @@
 //! Values that are held against schemas of servers for the sake of agents. Nothing else of the agent's
 //! side does so: strangers have written the schemas, and one is compiled anew for each value.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -23,11 +24,12 @@ pub(super) struct SchemaChecks(Mutex<HashMap<String, Arc<Semaphore>>>);
 impl SchemaChecks {
     /// Returns the problems of a value with a schema of a server, of which so many are listed; none
     /// where nothing can be held against it: it is too long, or no schema, or takes too many steps.
-    pub(super) async fn problems(
+    /// `value` is called once it is the value's turn.
+    pub(super) async fn problems<V: Borrow<Value>>(
         &self,
         server: &str,
         schema: &str,
-        value: &Value,
+        value: impl FnOnce() -> V,
         listed: usize,
     ) -> Option<Problems> {
         if schema.len() > MAX_CHECKED_BYTES {
@@ -36,7 +38,8 @@ impl SchemaChecks {
         let _turn = self.turn(server).await?;
         without_blocking(usize::MAX, || {
             let schema = serde_json::from_str::<Value>(schema).ok()?;
-            validator(&schema).ok()?.problems(value, listed).ok()
+            let problems = validator(&schema).ok()?.problems(value().borrow(), listed);
+            problems.ok()
         })
     }
 
@@ -68,17 +71,18 @@ mod tests {
         let schema = r#"{"required":["a"]}"#;
         let held = checks.turn("post").await;
         assert!(held.is_some());
-        let waits = checks.problems("post", schema, &Value::Null, 1);
+        let unread = || -> Value { panic!("it is read before its turn") };
+        let waits = checks.problems("post", schema, unread, 1);
         assert!(futures::poll!(std::pin::pin!(waits)).is_pending());
-        let value = json!({});
-        let other = checks.problems("other", schema, &value, 1).await;
+        let value = || json!({});
+        let other = checks.problems("other", schema, value, 1).await;
         assert_eq!(other.unwrap().listed.len(), 1);
         drop(held);
-        let found = checks.problems("post", schema, &value, 1).await;
+        let found = checks.problems("post", schema, value, 1).await;
         assert_eq!(found.unwrap().listed.len(), 1);
         let long = format!(r#"{{"required":["a"],"title":"{}"}}"#, "x".repeat(64 << 10));
-        assert_eq!(checks.problems("post", &long, &value, 1).await, None);
-        assert_eq!(checks.problems("post", "7", &value, 1).await, None);
+        assert_eq!(checks.problems("post", &long, unread, 1).await, None);
+        assert_eq!(checks.problems("post", "7", unread, 1).await, None);
         assert_eq!(checks.0.lock().len(), 1);
     }
 

@@ -66,8 +66,8 @@ pub(in crate::mcp) async fn unfit(
     arguments: &Map<String, Value>,
 ) -> Option<String> {
     let schema = member(object, "inputSchema")?;
-    let arguments = Value::Object(arguments.clone());
-    let problems = checks.problems(server, schema, &arguments, MAX_PROBLEMS);
+    let arguments = || Value::Object(arguments.clone());
+    let problems = checks.problems(server, schema, arguments, MAX_PROBLEMS);
     let problems = problems.await.filter(|problems| !problems.is_empty())?;
     let mut told = "The arguments do not fit the tool's input schema:".to_owned();
     for problem in &problems.listed {

@@ -176,7 +176,7 @@ async fn fitting(mut result: Answer, schema: &str, server: &str, checks: &Schema
         _ if failed => true,
         None => false,
         Some(content) => {
-            let problems = checks.problems(server, schema, content, 1).await;
+            let problems = checks.problems(server, schema, || content, 1).await;
             problems.is_none_or(|problems| problems.is_empty())
         }
     };
