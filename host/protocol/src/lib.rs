@@ -34,7 +34,7 @@ pub use header_value::{decode_header_value, encode_header_value};
 pub use listener::{LEVELS, ListKind, Listener, Notice, SessionClients, severity};
 pub use question::{
     AskError, MAX_QUESTION_BYTES, MAX_WAIT_FOR_OTHER, Question, QuestionOrigin, VALUE_BYTES,
-    check_size,
+    check_size, escape_bytes,
 };
 pub use question_limit::{QuestionLimit, WaitingQuestions};
 pub use session_id::SessionId;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use dormouse_jsonrpc::{Object, member};
+use dormouse_text::visible::is_hidden;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -45,6 +46,17 @@ pub const MAX_QUESTION_BYTES: usize = 1 << 20;
 
 /// Bytes that a value counts for, besides its text.
 pub const VALUE_BYTES: usize = 63;
+
+/// Returns the bytes that a text of a question takes beside its own: what nobody would see is shown as
+/// an escape.
+#[must_use]
+pub fn escape_bytes(text: &str) -> usize {
+    /// Bytes of an escape, as it is written in JSON.
+    const ESCAPE_BYTES: usize = r"\\u{10ffff}".len();
+    let is_escaped = |c: &char| !matches!(c, '\n' | '\t') && is_hidden(*c);
+    let escaped = text.chars().filter(is_escaped).count();
+    escaped.saturating_mul(ESCAPE_BYTES)
+}
 
 /// Checks that a question is no longer than it may be.
 ///

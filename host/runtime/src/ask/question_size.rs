@@ -1,8 +1,7 @@
 //! Size of a plugin's questions, before values are made of them: the same text may be in them any
 //! number of times.
 
-use dormouse_protocol::VALUE_BYTES;
-use dormouse_text::visible::is_hidden;
+use dormouse_protocol::{VALUE_BYTES, escape_bytes};
 
 use crate::bindings::dormouse::plugin::client::{Question, Request, Sampling};
 use crate::bindings::dormouse::plugin::types::{Annotations, Content, ResourceBody};
@@ -11,9 +10,6 @@ use crate::value::written_bytes;
 /// Copies of a question until it is answered: as values, as they are shown, as text, and on the way to
 /// the client.
 const COPIES: u64 = 6;
-
-/// Bytes of the escape of a character that nobody would see, as it is written in JSON.
-const ESCAPE_BYTES: usize = r"\\u{10ffff}".len();
 
 /// Size of questions.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -119,10 +115,7 @@ impl QuestionSize {
 
     fn text(&mut self, text: &str) {
         self.words += VALUE_BYTES;
-        // What nobody would see is shown as an escape.
-        let is_escaped = |c: &char| !matches!(c, '\n' | '\t') && is_hidden(*c);
-        let escaped = text.chars().filter(is_escaped).count();
-        let bytes = written_bytes(text).saturating_add(escaped.saturating_mul(ESCAPE_BYTES));
+        let bytes = written_bytes(text).saturating_add(escape_bytes(text));
         self.words = self.words.saturating_add(bytes);
     }
 
@@ -193,7 +186,7 @@ mod tests {
             annotations: None,
         });
         let found = size(sampling(vec![hidden]));
-        assert!(found.words >= 1000 * ESCAPE_BYTES, "{found:?}");
+        assert!(found.words >= 1000 * r"\\u{7f}".len(), "{found:?}");
     }
 
     #[test]

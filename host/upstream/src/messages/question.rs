@@ -4,7 +4,10 @@ use dormouse_jsonrpc::{
     INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Object, TextPart, member, text_parts,
 };
 use dormouse_protocol::attribution::SHOWN_PARAMETERS;
-use dormouse_protocol::{AskError, Capability, Question, QuestionOrigin, VALUE_BYTES, check_size};
+use dormouse_protocol::{
+    AskError, Capability, MAX_QUESTION_BYTES, Question, QuestionOrigin, VALUE_BYTES, check_size,
+    escape_bytes,
+};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -112,28 +115,31 @@ fn capability(method: &str, params: &str) -> Result<Capability, (i64, String)> {
     })
 }
 
-/// Returns the bytes of a question that count as its size: its text, and the memory of each value
-/// within it. Of a sampling, images and sounds do not count: as values they are no larger, and nothing
+/// Returns the bytes of a question that count as its size: its text with what it
+/// shows by escapes, and the memory of each value within it. Of a sampling, images and sounds do not count: as values they are no larger, and nothing
 /// is looked for in them.
 fn counted_bytes(kind: Capability, params: &str) -> usize {
-    let params = params.as_bytes();
-    let mut counted = params.len();
-    let mut at = 0;
+    let (mut counted, mut at) = (0, 0);
     // Whether the last text is the name of a member with media, and what follows its value.
     let (mut names_media, mut is_media) = (false, false);
-    for part in text_parts(params) {
+    for part in text_parts(params.as_bytes()) {
         match part {
             TextPart::String(bytes) => {
                 let written = params.get(at + 1..(at + bytes).saturating_sub(1));
                 let written = written.unwrap_or_default();
-                if is_media && kind == Capability::Sampling && is_base64(written) {
+                counted += bytes;
+                if is_media && kind == Capability::Sampling && is_base64(written.as_bytes()) {
                     counted -= written.len();
+                } else if counted <= MAX_QUESTION_BYTES {
+                    // What is too long already takes no more time. Escapes in JSON are as long as those
+                    // that are shown.
+                    counted += escape_bytes(written);
                 }
-                names_media = matches!(written, b"data" | b"blob");
+                names_media = matches!(written, "data" | "blob");
                 at += bytes;
             }
             TextPart::Byte(byte) => {
-                at += 1;
+                (counted, at) = (counted + 1, at + 1);
                 match byte {
                     b':' => is_media = names_media,
                     b',' | b'{' | b'[' => {
@@ -154,8 +160,12 @@ fn is_base64(written: &[u8]) -> bool {
     let mut rest = written.iter();
     while let Some(byte) = rest.next() {
         let is_of_it = match byte {
-            // There may be lines in it, and some escape slashes.
-            b'\\' => matches!(rest.next(), Some(b'/' | b'n' | b'r')),
+            // There may be lines in it, and some escape slashes. A `\r` that ends no line is shown
+            // as an escape.
+            b'\\' => match rest.next() {
+                Some(b'r') => rest.as_slice().starts_with(br"\n"),
+                escaped => matches!(escaped, Some(b'/' | b'n')),
+            },
             byte => byte.is_ascii_alphanumeric() || b"+/=-_".contains(byte),
         };
         if !is_of_it {

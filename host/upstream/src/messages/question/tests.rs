@@ -148,6 +148,17 @@ fn images_and_sounds_of_a_sampling_have_no_size_and_words_have() {
             false,
         ),
         (SAMPLE, json!({ "systemPrompt": words }), false),
+        // What nobody would see counts as the escape by which it is shown.
+        (
+            FORM,
+            json!({ "message": "\u{7f}".repeat(MAX_QUESTION_BYTES / 8) }),
+            false,
+        ),
+        (
+            FORM,
+            json!({ "message": "\u{7f}".repeat(MAX_QUESTION_BYTES / 16) }),
+            true,
+        ),
         // Nothing else is base64, and no list is media.
         (
             SAMPLE,
@@ -157,6 +168,17 @@ fn images_and_sounds_of_a_sampling_have_no_size_and_words_have() {
         (
             SAMPLE,
             sampling(json!({ "data": format!("{words}\u{1}") })),
+            false,
+        ),
+        (
+            SAMPLE,
+            sampling(json!({ "data": "a\r\n".repeat(MAX_QUESTION_BYTES) })),
+            true,
+        ),
+        // It is shown as an escape.
+        (
+            SAMPLE,
+            sampling(json!({ "data": "\r".repeat(MAX_QUESTION_BYTES) })),
             false,
         ),
         (SAMPLE, sampling(json!({ "data": [media] })), false),
