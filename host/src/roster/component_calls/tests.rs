@@ -84,7 +84,7 @@ async fn a_call_that_its_user_was_not_shown_keeps_no_other_from_being_asked_abou
     let conditions = conditions(&roster, Some(&outer), &context);
     let many: Vec<_> = (0..100).map(|number| format!("\"a{number}\":1")).collect();
     let long = conditions("wipe", &format!("{{{}}}", many.join(","))).unwrap();
-    let told = long().await.unwrap_err();
+    let told = long.check().await.unwrap_err();
     assert!(told.contains("more than fits into a form"), "{told}");
     assert_eq!(forms(&asked), 0);
     called(&conditions, "wipe").await.unwrap();
