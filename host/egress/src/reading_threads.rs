@@ -6,7 +6,7 @@
 //! plugin, and the system shares the processors between these: one that does this keeps its own calls
 //! waiting, and nobody else's.
 //!
-//! What is asked for and what comes is handed from thread to thread, and each time one of them is woken.
+//! Requests and what comes of them are handed from thread to thread, and each time one of them is woken.
 //! A plugin may ask for many things at once, so its requests are carried out as a whole where they are
 //! read: each wakes that thread once, and is woken once.
 

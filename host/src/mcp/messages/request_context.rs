@@ -114,7 +114,7 @@ impl<'a> RequestContext<'a> {
 /// Returns the token of a request's progress, which is repeated in each notification of it.
 ///
 /// # Errors
-/// It is longer than an id may be.
+/// A token of that length is longer than an id may be.
 fn progress_token(meta: &RequestMetaObject) -> Result<Option<ProgressToken>, ErrorObject> {
     let token = meta.get_progress_token();
     let bytes = match &token {

@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    /// Who searches does not want to be asked at each call.
+    /// A user who searches does not want to be asked at each call.
     #[test]
     fn what_a_component_calls_and_does_not_declare_is_what_its_upstream_says() {
         let none = declaring(None);
