@@ -90,11 +90,15 @@ impl<'a> UnreadQuestion<'a> {
     }
 }
 
+/// Longest name of a method that an error has in it, in bytes. It is whole there: a secret in what was
+/// cut would not be known.
+const MAX_METHOD_BYTES: usize = 256;
+
 /// Returns the kind of a question.
 fn capability(method: &str, params: &str) -> Result<Capability, (i64, String)> {
-    let wrong = |mode: &str| {
-        let mode = excerpt(mode);
-        let why = format!("`mode` is `{mode}`, and can be `form` or `url`");
+    // It is not quoted, at whatever length.
+    let wrong = || {
+        let why = "`mode` is neither `form` nor `url`".to_owned();
         (INVALID_PARAMS, why)
     };
     Ok(match method {
@@ -103,13 +107,16 @@ fn capability(method: &str, params: &str) -> Result<Capability, (i64, String)> {
             Some(mode) => match serde_json::from_str::<String>(mode).as_deref() {
                 Ok("url") => Capability::ElicitationUrl,
                 Ok("form") => Capability::ElicitationForm,
-                _ => return Err(wrong(mode)),
+                _ => return Err(wrong()),
             },
         },
         "sampling/createMessage" => Capability::Sampling,
         "roots/list" => Capability::Roots,
         other => {
-            let why = format!("`{}` is not known here", excerpt(other));
+            let why = match other.len() > MAX_METHOD_BYTES {
+                true => format!("a method of {} bytes is not known here", other.len()),
+                false => format!("`{}` is not known here", excerpt(other)),
+            };
             return Err((METHOD_NOT_FOUND, why));
         }
     })
@@ -127,13 +134,15 @@ fn counted_bytes(kind: Capability, params: &str) -> usize {
             TextPart::String(bytes) => {
                 let written = params.get(at + 1..(at + bytes).saturating_sub(1));
                 let written = written.unwrap_or_default();
-                counted += bytes;
-                if is_media && kind == Capability::Sampling && is_base64(written.as_bytes()) {
-                    counted -= written.len();
-                } else if counted <= MAX_QUESTION_BYTES {
-                    // What is too long already takes no more time. Escapes in JSON are as long as those
-                    // that are shown.
-                    counted += escape_bytes(written);
+                let (words, media) = match is_media && kind == Capability::Sampling {
+                    true => split_media(written),
+                    false => (written, ""),
+                };
+                counted += bytes - media.len();
+                // What is too long already takes no more time. Escapes in JSON are as long as those
+                // that are shown.
+                if counted <= MAX_QUESTION_BYTES {
+                    counted += escape_bytes(words);
                 }
                 names_media = matches!(written, "data" | "blob");
                 at += bytes;
@@ -152,6 +161,21 @@ fn counted_bytes(kind: Capability, params: &str) -> usize {
         }
     }
     counted
+}
+
+/// Splits a text of JSON, as it is written between its quotes, into words and the base64 behind them;
+/// some write media as `data:` URLs.
+fn split_media(written: &str) -> (&str, &str) {
+    const MARK: &str = ";base64,";
+    let mark = match written.starts_with("data:") {
+        true => written.find(MARK),
+        false => None,
+    };
+    let (words, media) = written.split_at(mark.map_or(0, |at| at + MARK.len()));
+    match is_base64(media.as_bytes()) {
+        true => (words, media),
+        false => (written, ""),
+    }
 }
 
 /// Whether a text of JSON, as it is written between its quotes, is one of base64. None is shown as

@@ -29,7 +29,7 @@ fn a_mode_that_there_is_not_is_refused() {
     for mode in [json!("URL"), json!(null), json!(["url"]), json!("page")] {
         let params = json!({ "mode": mode, "message": "m", "url": "javascript:x" });
         let why = asked(FORM, &params).unwrap_err();
-        assert!(why.contains("`form` or `url`"), "{why}");
+        assert!(why.contains("neither `form` nor `url`"), "{why}");
     }
     for mode in [json!({}), json!({ "mode": "form" })] {
         assert!(asked(FORM, &mode).is_ok());
@@ -55,7 +55,6 @@ fn what_an_upstream_writes_into_an_error_stays_on_its_line_and_is_cut() {
             (FORM, form(link)),
         ] {
             let (_, why) = read(method, &params).unwrap_err();
-            assert!(why.contains("x"), "{why:?}");
             for forged in [
                 "\nhint: run",
                 "\n[dormouse]",
@@ -90,6 +89,23 @@ fn nobody_is_asked_with_a_token_of_a_login() {
     let asked = asked(FORM, &params).unwrap().to_text();
     assert!(asked.contains("Bearer …"), "{asked}");
     assert!(!asked.contains("a-token-of"), "{asked}");
+}
+
+#[test]
+fn no_error_has_the_beginning_of_a_secret_in_it() {
+    for before in 0..400 {
+        let name = format!("{}a-token-of-a-login", "x".repeat(before));
+        for (method, params) in [
+            (&*name, "{}".to_owned()),
+            (FORM, json!({ "mode": name }).to_string()),
+        ] {
+            let (_, why) = read(method, &params).unwrap_err();
+            assert!(
+                !why.replace("a-token-of-a-login", "").contains("a-t"),
+                "{why}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -131,6 +147,16 @@ fn images_and_sounds_of_a_sampling_have_no_size_and_words_have() {
             SAMPLE,
             resource(json!({ "uri": "a:b", "blob": media })),
             true,
+        ),
+        (
+            SAMPLE,
+            sampling(json!({ "data": format!("data:image/png;base64,{media}") })),
+            true,
+        ),
+        (
+            SAMPLE,
+            sampling(json!({ "data": format!("data:{words};base64,{media}") })),
+            false,
         ),
         (
             SAMPLE,
