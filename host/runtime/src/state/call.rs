@@ -2,6 +2,7 @@
 
 use dormouse_protocol::{attribution, severity};
 use dormouse_text::log_text::logger_name;
+use dormouse_upstream::{SHOWING_TIMES, without_blocking};
 use serde_json::Value;
 
 use super::InstanceState;
@@ -15,7 +16,9 @@ impl call::Host for InstanceState {
     fn progress(&mut self, progress: f64, total: Option<f64>, message: Option<String>) {
         if let Some(call) = &self.call {
             let message = message.map(|message| {
-                attribution::progress_message(&self.output.redact_beginning(&message, TEXT))
+                without_blocking(message.len().saturating_mul(SHOWING_TIMES), || {
+                    attribution::progress_message(&self.output.redact_beginning(&message, TEXT))
+                })
             });
             call.listener.progress(progress, total, message);
         }
@@ -32,6 +35,22 @@ impl call::Host for InstanceState {
             call::LogLevel::Alert => "alert",
             call::LogLevel::Emergency => "emergency",
         };
+        let bytes = data.len() + logger.as_ref().map_or(0, String::len);
+        without_blocking(bytes.saturating_mul(SHOWING_TIMES), || {
+            self.tell_log(level, logger, data);
+        });
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        self.call
+            .as_ref()
+            .is_some_and(|call| call.cancel.is_cancelled())
+    }
+}
+
+impl InstanceState {
+    /// Logs a message of the guest, and tells it to the client of the running call.
+    fn tell_log(&self, level: &'static str, logger: Option<String>, data: String) {
         let logger = logger.map(|logger| logger_name(&self.output.redact_beginning(&logger, TEXT)));
         // A text is much smaller than the value that it can be parsed to.
         let data = if data.len() > TEXT {
@@ -55,11 +74,5 @@ impl call::Host for InstanceState {
             let data = attribution::log_data(data);
             call.listener.log(level, Some(logger), data);
         }
-    }
-
-    fn is_cancelled(&mut self) -> bool {
-        self.call
-            .as_ref()
-            .is_some_and(|call| call.cancel.is_cancelled())
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use dormouse_jsonrpc::RequestId;
+use dormouse_jsonrpc::{RequestId, member};
 use dormouse_policy::{LogBudget, UpstreamLimits};
 use dormouse_protocol::{Answer, Listener, QuestionLimit, SessionId};
 use futures::future::BoxFuture;
@@ -153,9 +153,13 @@ impl Peer {
         tokio::spawn(async move {
             while let Some(said) = incoming.recv().await {
                 let text = said.get();
-                // It may be a question or a log.
-                let bytes = text.len().saturating_mul(SHOWING_TIMES);
-                let _turn = match is_large(bytes) {
+                // Only questions and messages are shown, and an answer waits for none of them.
+                let is_shown = without_blocking(text.len(), || {
+                    text.starts_with('[') || member(text, "method").is_some()
+                });
+                let times = if is_shown { SHOWING_TIMES } else { 1 };
+                let bytes = text.len().saturating_mul(times);
+                let _turn = match is_shown && is_large(bytes) {
                     true => hearing.questions.reading().await,
                     false => None,
                 };

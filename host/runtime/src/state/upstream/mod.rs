@@ -11,7 +11,7 @@ use dormouse_protocol::{
     Answer, AskError, Capability, ClientEra, ClientKey, Listener, Notice, Question, QuestionOrigin,
     attribution,
 };
-use dormouse_upstream::{Failure, ForwardedRequest, Lost};
+use dormouse_upstream::{Failure, ForwardedRequest, Lost, SHOWING_TIMES, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -143,14 +143,17 @@ async fn told<T>(work: impl Future<Output = T>, listener: &dyn Listener) -> T {
 fn cause(server: &str, failure: Failure) -> Cause {
     match failure {
         Failure::Refused(refusal) => {
-            let data = refusal.data;
-            let data = data.map(|data| attribution::error_data(server, refusal.code, data));
-            Cause::Upstream {
-                code: refusal.code,
-                size: refusal.message.len() + data.as_ref().map_or(0, String::len),
-                message: attribution::error_message(&refusal.message),
-                data,
-            }
+            let bytes = refusal.message.len() + refusal.data.as_ref().map_or(0, String::len);
+            without_blocking(bytes.saturating_mul(SHOWING_TIMES), || {
+                let data = refusal.data;
+                let data = data.map(|data| attribution::error_data(server, refusal.code, data));
+                Cause::Upstream {
+                    code: refusal.code,
+                    size: refusal.message.len() + data.as_ref().map_or(0, String::len),
+                    message: attribution::error_message(&refusal.message),
+                    data,
+                }
+            })
         }
         Failure::Barred(why) => Cause::Refused(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
