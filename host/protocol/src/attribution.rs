@@ -14,7 +14,7 @@ mod reserved;
 use dormouse_text::visible::visible_line;
 use serde_json::Value;
 
-use mark::{shown, unmarked};
+use mark::{shown, unmarked, unmarked_for_model};
 use reserved::unreserved;
 
 pub use error::{PAGES_REQUIRED, error_data, error_message};
@@ -23,11 +23,17 @@ pub use question::SHOWN_PARAMETERS;
 pub use reserved::page_id;
 
 /// Returns a remark of Dormouse's own that has words of a server's in it, for a question that is
-/// marked already or an answer of Dormouse's own: one line in which nothing is hidden and nothing
-/// looks like a mark.
+/// marked already: one line in which nothing is hidden and nothing looks like a mark.
 #[must_use]
 pub fn remark(text: &str) -> String {
     unmarked(&visible_line(text)).into_owned()
+}
+
+/// Returns words of a server's for an answer of Dormouse's own, which a model reads: one line in which
+/// nothing is hidden and nothing is a mark. All other brackets stay as they are.
+#[must_use]
+pub fn remark_for_model(text: &str) -> String {
+    unmarked_for_model(&visible_line(text)).into_owned()
 }
 
 /// Returns the logger that a client is told: the server's name, and its own logger after that.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use dormouse_jsonrpc::member;
 use dormouse_policy::exposure::ToolAccess;
 use dormouse_protocol::Answer;
-use dormouse_protocol::attribution::remark;
+use dormouse_protocol::attribution::remark_for_model;
 use dormouse_text::visible::visible_json;
 use serde_json::{Map, Value};
 
@@ -73,7 +73,7 @@ pub(in crate::mcp) async fn unfit(
     for problem in &problems.listed {
         // Writing to a string cannot fail.
         let problem = format!("`{}`: {}", problem.pointer, problem.message);
-        let _ = write!(told, "\n- {}", remark(&problem));
+        let _ = write!(told, "\n- {}", remark_for_model(&problem));
     }
     if schema.len() <= MAX_SCHEMA_BYTES {
         let _ = write!(told, "\nIts input schema: {}", visible_json(schema));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use dormouse_catalog::Listing;
-use dormouse_protocol::attribution::remark;
+use dormouse_protocol::attribution::remark_for_model;
 use dormouse_wit::signature::compact;
 use serde_json::{Value, json};
 
@@ -67,12 +67,12 @@ fn signature(name: &str, tool: &str) -> String {
     let none = json!({});
     let input = schema("inputSchema").unwrap_or(&none);
     let signature = compact(name, input, schema("outputSchema"));
-    let mut text = format!("\n- {}", remark(&signature));
+    let mut text = format!("\n- {}", remark_for_model(&signature));
     let description = object.get("description").and_then(Value::as_str);
     if let Some(first) = description.and_then(|text| text.trim().lines().next()) {
         let beginning: String = first.chars().take(MAX_DESCRIPTION_CHARS).collect();
         text.push_str("\n  ");
-        text.push_str(&remark(&beginning));
+        text.push_str(&remark_for_model(&beginning));
     }
     text
 }

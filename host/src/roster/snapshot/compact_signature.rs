@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use dormouse_jsonrpc::member;
-use dormouse_protocol::attribution::remark;
+use dormouse_protocol::attribution::remark_for_model;
 use dormouse_wit::signature::{compact, compact_parameter};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(super) fn signature_and_description(name: &str, object: &str) -> String {
     let schema = member(object, "inputSchema").and_then(|schema| serde_json::from_str(schema).ok());
     let signature = signature(name, &schema.unwrap_or_else(|| json!({})));
     // Names of parameters are a stranger's, too.
-    let mut text = remark(&signature);
+    let mut text = remark_for_model(&signature);
     let description = member(object, "description");
     let description = description.and_then(|text| serde_json::from_str::<String>(text).ok());
     if let Some(description) = description.as_deref().and_then(first_sentence) {
@@ -95,7 +95,7 @@ fn first_sentence(description: &str) -> Option<String> {
     if chars.next().is_some() {
         text.push('…');
     }
-    (!text.is_empty()).then(|| remark(&text))
+    (!text.is_empty()).then(|| remark_for_model(&text))
 }
 
 #[cfg(test)]
