@@ -40,18 +40,22 @@ struct Noted {
 struct AllFiles {
     /// Files of the configuration, each with what takes values from it.
     files: BTreeMap<PathBuf, String>,
-    /// Real paths of files with secrets, each with the folder of a project whose secrets these are.
-    of_projects: BTreeMap<PathBuf, PathBuf>,
+    /// Real paths of files with secrets, each with the folder of a project whose secrets these are; none
+    /// before they were known.
+    of_projects: Option<BTreeMap<PathBuf, PathBuf>>,
+    /// Reason for which they are not known, and never were.
+    unknown: Option<String>,
 }
 
 impl FilledInFiles {
     /// Notes all such files of a configuration, and the real paths of files with secrets of projects that
-    /// were trusted, by the folders of these. None stands for those that were noted before.
+    /// were trusted, by the folders of these. Where these are not known, for that reason, they are those that
+    /// were noted before, or else no folder is granted.
     pub fn note(
         &self,
         configured: &Configured,
         project: Option<&Path>,
-        of_projects: Option<&BTreeMap<PathBuf, PathBuf>>,
+        of_projects: Result<BTreeMap<PathBuf, PathBuf>, String>,
     ) {
         let mut files = BTreeMap::new();
         let is_of_project = |file: &Path| project.is_some_and(|project| file.starts_with(project));
@@ -85,8 +89,18 @@ impl FilledInFiles {
         }
         files.retain(|file, _| can_be_at(file));
         let mut noted = self.0.files.write();
-        let of_projects = of_projects.unwrap_or(&noted.of_projects).clone();
-        let now = AllFiles { files, of_projects };
+        let (of_projects, unknown) = match of_projects {
+            Ok(mut of_projects) => {
+                of_projects.retain(|file, _| can_be_at(file));
+                (Some(of_projects), None)
+            }
+            Err(why) => (noted.of_projects.clone(), Some(why)),
+        };
+        let now = AllFiles {
+            files,
+            unknown: unknown.filter(|_| of_projects.is_none()),
+            of_projects,
+        };
         if *noted != now {
             *noted = now;
             self.0.version.fetch_add(1, Ordering::Release);
@@ -159,19 +173,32 @@ pub fn own_places(
         add(file, "which is Dormouse's configuration");
     }
     let whole = folders_of_much_else(host, usual_folder, around);
-    let AllFiles { files, of_projects } = filled_in.all();
+    let holds_much_else = |real: &Path| whole.iter().any(|folder| folder.starts_with(real));
+    let AllFiles {
+        files,
+        of_projects,
+        unknown,
+    } = filled_in.all();
     for (file, takes) in files {
         // One look: nothing that is not there is above a folder.
         let file = absolute(&file);
         let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-        match whole.iter().any(|folder| folder.starts_with(&real)) {
+        match holds_much_else(&real) {
             // A link may lead to something else later.
             true => own.looked_at.push(file),
             false => add(&file, &format!("which {takes} takes values from")),
         }
     }
-    // They are not looked at: their projects may be on machines that are away.
-    for (file, project) in of_projects {
+    if let Some(why) = unknown {
+        // So that none of them is granted, nothing is.
+        add(
+            Path::new("/"),
+            &format!("where files with secrets of projects are, which are not known: {why}"),
+        );
+    }
+    // They are where they were shown.
+    let of_projects = of_projects.into_iter().flatten();
+    for (file, project) in of_projects.filter(|(file, _)| !holds_much_else(file)) {
         let revoke = "`dormouse trust --revoke` in it, or with its path, ends that";
         let project = visible_path(&project);
         add(

@@ -64,16 +64,21 @@ impl Places {
         let project = around.and_then(|around| around.project.as_deref());
         let recorded = RecordedFolders::new(&self.data);
         if let Some(project) = project.filter(|_| configured.trusts_own_project()) {
-            let files = configured.files_of_project_secrets().map(real_path);
-            if let Err(error) = recorded.record_first_secrets(project, &files.collect()) {
+            let files = || {
+                configured
+                    .files_of_project_secrets()
+                    .map(real_path)
+                    .collect()
+            };
+            if let Err(error) = recorded.record_first_secrets(project, files) {
                 tracing::error!("files with secrets of the project are not recorded: {error:#}");
             }
         }
-        let of_projects = recorded.files_with_secrets().inspect_err(|error| {
-            tracing::error!("files with secrets of projects are those that were known: {error:#}");
+        let of_projects = recorded.files_with_secrets().map_err(|error| {
+            tracing::error!("files with secrets of projects are not known anew: {error:#}");
+            format!("{error:#}")
         });
-        self.filled_in
-            .note(configured, project, of_projects.ok().as_ref());
+        self.filled_in.note(configured, project, of_projects);
     }
 
     /// Returns all places of Dormouse's own, which no server is granted.

@@ -25,7 +25,7 @@ fn files_of_secrets_are_kept_from_grants() {
     assert_eq!(problems, []);
     let configured = Configured::new(config, None, &TestTrust::new(Path::new("/e/data")));
     let filled_in = FilledInFiles::default();
-    filled_in.note(&configured, None, None);
+    filled_in.note(&configured, None, Ok(BTreeMap::new()));
     let own = own_places(host(), None, &filled_in);
     let mut kept = own.places.iter();
     let kept = kept.find(|own| own.path == Path::new("/keys/s"));
@@ -38,14 +38,15 @@ fn those_of_projects_that_were_trusted_are_kept_whichever_is_worked_in() {
     let configured = Configured::new(config, None, &TestTrust::new(Path::new("/e/data")));
     let filled_in = FilledInFiles::default();
     let of_projects = BTreeMap::from([["/keys/of/p", "/work/p"].map(PathBuf::from).into()]);
-    let known = Some(&of_projects);
+    let known = || Ok(of_projects.clone());
+    let unknown = || Err("it is damaged".to_owned());
     for (project, of_projects) in [
-        (None, known),
-        (Some("/work/p"), known),
-        (Some("/work/other"), known),
-        (Some("/keys"), known),
+        (None, known()),
+        (Some("/work/p"), known()),
+        (Some("/work/other"), known()),
+        (Some("/keys"), known()),
         // They cannot be read at the moment.
-        (None, None),
+        (None, unknown()),
     ] {
         filled_in.note(&configured, project.map(Path::new), of_projects);
         let own = own_places(host(), None, &filled_in);
@@ -55,9 +56,23 @@ fn those_of_projects_that_were_trusted_are_kept_whichever_is_worked_in() {
         let expected = "which has a secret of the project `/work/p`: ";
         assert!(told.starts_with(expected), "{told}");
     }
-    filled_in.note(&configured, None, Some(&BTreeMap::new()));
-    let own = own_places(host(), None, &filled_in).places;
-    assert!(!own.iter().any(|own| own.path.starts_with("/keys")));
+    let is_kept = |filled_in: &FilledInFiles, path: &Path| {
+        let own = own_places(host(), None, filled_in).places;
+        own.iter().any(|own| own.path == path)
+    };
+    filled_in.note(&configured, None, Ok(BTreeMap::new()));
+    assert!(!is_kept(&filled_in, Path::new("/keys/of/p")));
+    // What was never known may be anywhere, and what is no file keeps nothing else from being granted.
+    let root = Path::new("/");
+    let filled_in = FilledInFiles::default();
+    filled_in.note(&configured, None, unknown());
+    assert!(is_kept(&filled_in, root));
+    let long = format!("/{}", "x".repeat(1000));
+    let odd = ["/", "/e", &long].map(|file| (PathBuf::from(file), PathBuf::from("/work/p")));
+    filled_in.note(&configured, None, Ok(odd.into()));
+    for path in [root, Path::new("/e"), Path::new(&long)] {
+        assert!(!is_kept(&filled_in, path), "{}", path.display());
+    }
 }
 
 #[test]
@@ -170,10 +185,10 @@ fn other_files_that_values_are_taken_from_are_another_version() {
         Configured::new(config, None, &TestTrust::new(Path::new("/e/data")))
     };
     let filled_in = FilledInFiles::default();
-    filled_in.note(&configured("/keys/a"), None, None);
+    filled_in.note(&configured("/keys/a"), None, Ok(BTreeMap::new()));
     let first = filled_in.version();
-    filled_in.note(&configured("/keys/a"), None, None);
+    filled_in.note(&configured("/keys/a"), None, Ok(BTreeMap::new()));
     assert_eq!(filled_in.version(), first);
-    filled_in.note(&configured("/keys/b"), None, None);
+    filled_in.note(&configured("/keys/b"), None, Ok(BTreeMap::new()));
     assert_ne!(filled_in.version(), first);
 }

@@ -62,12 +62,12 @@ impl RecordedFolders {
     pub fn record_first_secrets(
         &self,
         project: &Path,
-        files: &BTreeSet<PathBuf>,
+        files: impl FnOnce() -> BTreeSet<PathBuf>,
     ) -> anyhow::Result<()> {
         let all: ProjectSecrets = self.read(SECRETS_FILE)?;
         match all.contains_key(project) {
             true => Ok(()),
-            false => self.record_secrets(project, files),
+            false => self.record_secrets(project, &files()),
         }
     }
 }

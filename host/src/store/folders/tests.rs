@@ -130,11 +130,15 @@ fn files_with_secrets_are_those_of_all_projects_that_were_trusted() {
     assert_eq!(all().next().unwrap().1, one);
     // With what its user was shown last, and not with what its paths lead to since.
     recorded.record_secrets(one, &files(&["/b"])).unwrap();
-    recorded.record_first_secrets(one, &files(&["/d"])).unwrap();
+    recorded
+        .record_first_secrets(one, || files(&["/d"]))
+        .unwrap();
     assert_eq!(names(), files(&["/b", "/c"]));
     recorded.forget_project(one).unwrap();
     assert_eq!(names(), files(&["/c"]));
-    recorded.record_first_secrets(one, &files(&["/d"])).unwrap();
+    recorded
+        .record_first_secrets(one, || files(&["/d"]))
+        .unwrap();
     assert_eq!(names(), files(&["/c", "/d"]));
     let many = (0..1000).map(|n| PathBuf::from(format!("/{}{n}", "\u{1}".repeat(100))));
     let error = recorded.record_secrets(one, &many.collect()).unwrap_err();

@@ -41,7 +41,7 @@ pub(super) async fn listen(
         // between the two.
         standing = match filter.is_empty() {
             true => Fuse::terminated(),
-            false => ask(peer, filter, &mut standing).await,
+            false => ask(peer, filter, &mut standing, &mut has_ended).await,
         };
         follower.told(&wanted);
         // Nobody has heard of what has changed before it stands again.
@@ -57,14 +57,14 @@ pub(super) async fn listen(
                 },
                 ended = &mut standing => {
                     tracing::debug!("server `{}` tells no more changes: {}", peer.server, told(&ended));
+                    // What it was about to tell nobody will hear.
+                    peer.list_changes.note();
                     if let Err(Failure::Refused(_)) = ended {
                         continue;
                     }
                     if since.elapsed() > MAX_PAUSE {
                         ended_before = 0;
                     }
-                    // What it was about to tell nobody will hear.
-                    peer.list_changes.note();
                     has_ended = true;
                     tokio::time::sleep(BACKOFF.pause(ended_before)).await;
                     ended_before += 1;
@@ -76,11 +76,12 @@ pub(super) async fn listen(
 }
 
 /// Makes a request, and returns it when it is acknowledged, or after a while: it may be heeded
-/// without being acknowledged.
+/// without being acknowledged. Notes whether the one that stands has ended meanwhile.
 async fn ask<'a>(
     peer: &'a Arc<Peer>,
     filter: Map<String, Value>,
     standing: &mut PendingListenRequest<'a>,
+    has_ended: &mut bool,
 ) -> PendingListenRequest<'a> {
     let params = message::params([("notifications", Value::Object(filter))]);
     let asking = async move { peer.request("subscriptions/listen", &params, None).await };
@@ -94,10 +95,14 @@ async fn ask<'a>(
             () = &mut late => return asking,
             ended = &mut asking => {
                 tracing::debug!("server `{}` tells no changes: {}", peer.server, told(&ended));
-                return asking;
+                // A server that is made anew may be there again soon. One that answers has none to tell.
+                return match ended {
+                    Err(Failure::Lost(_)) => std::future::ready(ended).boxed().fuse(),
+                    _ => asking,
+                };
             }
             // Both are still to be heard of.
-            _ = &mut *standing => {}
+            _ = &mut *standing => *has_ended = true,
         }
     }
 }

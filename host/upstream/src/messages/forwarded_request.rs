@@ -139,11 +139,14 @@ fn check_meta(method: &str, meta: &str) -> Result<(), String> {
     }
 }
 
-/// Whether MCP reserves a name of `_meta`, which is in lower case: by its prefix.
+/// Whether any revision of MCP reserves a name of `_meta`, which is in lower case, by its prefix: by the
+/// second label in it, or by one that another follows.
 fn is_reserved(name: &str) -> bool {
     let prefix = name.split_once('/').map_or("", |(prefix, _)| prefix);
-    let mut labels = prefix.split('.');
-    labels.any(|label| matches!(label, "modelcontextprotocol" | "mcp"))
+    let labels: Vec<_> = prefix.split('.').collect();
+    let is_of_mcp = |label: &&str| matches!(*label, "modelcontextprotocol" | "mcp");
+    let mut followed = labels.iter().take(labels.len() - 1);
+    followed.any(is_of_mcp) || labels.get(1).is_some_and(is_of_mcp)
 }
 
 /// Returns names in backticks, with commas between them.
@@ -248,7 +251,9 @@ mod tests {
             "tools.mcp.com/y",
             r"a\udfff",
         ] {
-            let params = format!(r#"{{"uri":"x","_meta":{{"own/key":1,"{member}":1}}}}"#);
+            let params = format!(
+                r#"{{"uri":"x","_meta":{{"own/key":1,"com.example.mcp/key":1,"{member}":1}}}}"#
+            );
             let why = refused("resources/read", &params);
             assert!(why.contains("is for the host to say"), "{member}: {why}");
         }

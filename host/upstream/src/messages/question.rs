@@ -122,9 +122,9 @@ fn capability(method: &str, params: &str) -> Result<Capability, (i64, String)> {
     })
 }
 
-/// Returns the bytes of a question that count as its size: its text with what it
-/// shows by escapes, and the memory of each value within it. Of a sampling, images and sounds do not count: as values they are no larger, and nothing
-/// is looked for in them.
+/// Returns the bytes of a question that count as its size: its text with what it shows by escapes, and the
+/// memory of each value within it. Of a sampling, images and sounds do not count: as values they are no
+/// larger, and nothing is looked for in them.
 fn counted_bytes(kind: Capability, params: &str) -> usize {
     let (mut counted, mut at) = (0, 0);
     // Whether the last text is the name of a member with media, and what follows its value.
@@ -140,9 +140,9 @@ fn counted_bytes(kind: Capability, params: &str) -> usize {
                 };
                 counted += bytes - media.len();
                 // What is too long already takes no more time. Escapes in JSON are as long as those
-                // that are shown.
+                // that are shown, but for short ones.
                 if counted <= MAX_QUESTION_BYTES {
-                    counted += escape_bytes(words);
+                    counted += escape_bytes(words) + short_escape_bytes(words);
                 }
                 names_media = matches!(written, "data" | "blob");
                 at += bytes;
@@ -161,6 +161,19 @@ fn counted_bytes(kind: Capability, params: &str) -> usize {
         }
     }
     counted
+}
+
+/// Returns the bytes that the escapes `\b`, `\f` and `\r` of a text of JSON take beside their own, where they
+/// are shown as `\u{8}` and the like.
+fn short_escape_bytes(written: &str) -> usize {
+    const MORE_BYTES: usize = r"\\u{c}".len();
+    let (mut bytes, mut more) = (written.bytes(), 0);
+    while let Some(byte) = bytes.next() {
+        if byte == b'\\' && matches!(bytes.next(), Some(b'b' | b'f' | b'r')) {
+            more += MORE_BYTES;
+        }
+    }
+    more
 }
 
 /// Splits a text of JSON, as it is written between its quotes, into words and the base64 behind them;

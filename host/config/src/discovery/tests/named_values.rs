@@ -214,7 +214,7 @@ fn holds(peculiar: &Peculiar) -> Result<(), TestCaseError> {
     }
     let configured = Configured::new(read(), Some(&around), &trust);
     let filled_in = FilledInFiles::default();
-    filled_in.note(&configured, Some(&project), None);
+    filled_in.note(&configured, Some(&project), Ok(BTreeMap::new()));
     let host = HostPaths {
         config: Path::new("/d/dormouse.toml"),
         cache: Path::new("/cache"),

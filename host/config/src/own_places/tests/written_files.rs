@@ -33,7 +33,7 @@ impl Home {
     fn kept(&self, own: &str, file: &str) -> Option<String> {
         let (configured, around) = self.configured(own);
         let filled_in = FilledInFiles::default();
-        filled_in.note(&configured, around.project.as_deref(), None);
+        filled_in.note(&configured, around.project.as_deref(), Ok(BTreeMap::new()));
         let places = own_places(host(), Some(&around), &filled_in).places;
         let mut of_file = places.iter().filter(|own| own.path == Path::new(file));
         of_file.next().map(|own| own.what.clone())
@@ -234,7 +234,7 @@ fn those_in_a_project_are_kept_unless_they_are_those_of_whichever_is_worked_in()
             std::fs::write(at.join(CURSOR), text).unwrap();
             let (configured, around) = home.configured("");
             let filled_in = FilledInFiles::default();
-            filled_in.note(&configured, around.project.as_deref(), None);
+            filled_in.note(&configured, around.project.as_deref(), Ok(BTreeMap::new()));
             let kept: Vec<_> = filled_in.all().files.into_keys().collect();
             let expected: Vec<_> = file.iter().map(|file| at.join(file)).collect();
             assert_eq!(kept, expected, "{written} {program}");
@@ -372,7 +372,7 @@ fn a_path_that_no_file_can_have_is_not_kept() {
         let home = Home::of(&[(CURSOR, &cursor)]);
         let (configured, around) = home.configured("");
         let filled_in = FilledInFiles::default();
-        filled_in.note(&configured, around.project.as_deref(), None);
+        filled_in.note(&configured, around.project.as_deref(), Ok(BTreeMap::new()));
         assert_eq!(filled_in.all(), AllFiles::default());
     }
 }

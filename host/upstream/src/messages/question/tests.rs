@@ -182,6 +182,11 @@ fn images_and_sounds_of_a_sampling_have_no_size_and_words_have() {
         ),
         (
             FORM,
+            json!({ "message": "\u{8}".repeat(MAX_QUESTION_BYTES / 8) }),
+            false,
+        ),
+        (
+            FORM,
             json!({ "message": "\u{7f}".repeat(MAX_QUESTION_BYTES / 16) }),
             true,
         ),
