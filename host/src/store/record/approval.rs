@@ -144,10 +144,10 @@ impl Record {
         }
     }
 
-    /// Counts what comes from now on as new, because its user has decided on all that there is.
+    /// Counts what comes after damage from now on as new, because its user has decided on all that there is.
     fn count_later_as_new(&mut self) {
         for unseen in self.unseen.values_mut() {
-            unseen.has_forgotten = false;
+            unseen.is_after_damage = false;
         }
     }
 

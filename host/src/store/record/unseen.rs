@@ -35,11 +35,12 @@ pub(super) struct Unseen {
     /// that they have.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) gone: BTreeSet<String>,
-    /// Whether so many items have gone that not all of them are remembered, or all are forgotten:
-    /// new items then may be changes of something that the user has seen, until they have approved
-    /// all that waits.
+    /// Whether so many have gone that some are forgotten: what is new may be a change of one of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_forgotten: bool,
+    /// Whether all are forgotten, until their user has approved all that waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_after_damage: bool,
     /// Items of these whose names the user may know for something else.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) known_elsewhere: BTreeSet<String>,
@@ -104,7 +105,7 @@ impl Unseen {
     /// Makes those of an upstream of which nobody knows any more what its user has seen.
     pub(super) fn forgotten() -> Self {
         Self {
-            has_forgotten: true,
+            is_after_damage: true,
             ..Self::default()
         }
     }
@@ -153,7 +154,8 @@ impl Unseen {
             let is_new = is_unknown && !is_otherwise;
             let elsewhere = known_elsewhere.filter(|known| known.may_know(kind, &name));
             // What is forgotten may have been something else here than it is elsewhere.
-            let is_known_elsewhere = self.has_forgotten
+            let has_forgotten = self.has_forgotten || self.is_after_damage;
+            let is_known_elsewhere = has_forgotten
                 || match elsewhere {
                     Some(known) => !known.has(kind, &name, &object),
                     None => self.known_elsewhere.contains(&name),
@@ -381,8 +383,7 @@ impl Unseen {
     /// Forgets items that are gone, beyond the limits: an upstream could offer something else each
     /// time. If they come back, they count as possibly known.
     fn forget(&mut self, now: &BTreeSet<String>) {
-        let (mut bytes, mut count) = (0, 0);
-        let mut has_forgotten = false;
+        let (mut bytes, mut count, mut has_forgotten) = (0, 0, false);
         self.changed.retain(|name, object| {
             if now.contains(name) {
                 return true;
@@ -393,8 +394,7 @@ impl Unseen {
             has_forgotten |= !is_kept;
             is_kept
         });
-        let changed = &self.changed;
-        self.gone.retain(|name| changed.contains_key(name));
+        self.gone.retain(|name| self.changed.contains_key(name));
         self.has_forgotten |= has_forgotten;
     }
 }

@@ -234,6 +234,32 @@ fn what_comes_after_all_is_approved_is_new_again() {
     assert_eq!(names(&store, &of), ["a", "b", "c", "d"]);
 }
 
+/// What has gone beyond the limits its user was never shown, whatever they approve.
+#[test]
+fn what_has_gone_beyond_the_limits_is_not_new_whatever_is_approved() {
+    let (_folder, store, of) = fixture();
+    let changes = ChangePolicy {
+        new_tools: NewTools::Show,
+        ..OnChange::Block.into()
+    };
+    let learn = |tools: &[(&str, &str)]| {
+        let learnt = store.learn(&of, offered(tools), &changes, None);
+        learnt.unwrap().pending
+    };
+    // The names of so many come before it that it is not remembered.
+    let many: Vec<_> = (0..10_001).map(|number| format!("a{number}")).collect();
+    let fillers = many.iter().map(|name| (name.as_str(), "F"));
+    let all: Vec<_> = fillers.chain([("keep", "K"), ("send", "S")]).collect();
+    learn(&all);
+    learn(&[("keep", "K")]);
+    assert_eq!(learn(&[("keep", "other")]), ["keep"]);
+    let pending = store.known(&of).unwrap().pending.clone();
+    let selection = Selection::default();
+    let shown = pending.selected(selection).digest();
+    store.approve(&of, &shown, selection).unwrap();
+    assert_eq!(learn(&[("keep", "other"), ("send", "evil")]), ["send"]);
+}
+
 /// An upstream whose record another user can have written is not a new one either.
 #[cfg(unix)]
 #[test]
