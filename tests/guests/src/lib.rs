@@ -19,6 +19,7 @@ macro_rules! foreach_guest {
             flood,
             folders,
             forge,
+            front,
             http,
             huge,
             keeper,

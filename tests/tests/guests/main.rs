@@ -24,6 +24,7 @@ mod exit;
 mod flood;
 mod folders;
 mod forge;
+mod front;
 mod granted_http;
 mod http;
 mod http_grants;

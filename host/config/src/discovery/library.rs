@@ -224,6 +224,11 @@ impl Library {
         self.files.insert(file.to_owned(), Rc::new(loaded));
     }
 
+    /// Whether links that lead out of a project are followed.
+    pub(super) fn follows(&self, project: &Path) -> bool {
+        self.followed.contains(project)
+    }
+
     /// Opens a file, which is a project's where one is given.
     pub(super) fn open(
         &mut self,
@@ -237,7 +242,7 @@ impl Library {
             return Rc::clone(loaded);
         }
         let bytes = match project {
-            Some(project) if !self.followed.contains(project) && leads_out(project, file) => {
+            Some(project) if !self.follows(project) && leads_out(project, file) => {
                 Err(LEADS_OUT.to_owned())
             }
             Some(_) => files::read(file, LARGEST_OF_PROJECT),

@@ -31,7 +31,8 @@ const MAX_OF_OTHERS: usize = 1000;
 impl Discovery {
     /// Notes the files that the user's entries name: those in the places of the clients that were
     /// searched, and of all others. Of these only such files are read as may name any, and none of a
-    /// project's but where it is the user's client that reads it wherever they work.
+    /// project's but where it is the user's client that reads it wherever they work, and they have trusted
+    /// the project once.
     pub(super) fn name_files(
         &mut self,
         searched: &[(Client, Vec<ClientPlace>)],
@@ -42,6 +43,12 @@ impl Discovery {
             // As the client reads them, whichever project claims them for itself.
             let mut places = places::files(client, setting.around);
             places.retain(|place| project_of(&place.scope).is_none());
+            // No link in a project that nobody has ever trusted is followed, whoever has led there.
+            if let Some(folder) = setting.entered.as_ref().map(|entered| &entered.folder)
+                && !library.follows(&folder.path)
+            {
+                places.retain(|place| !folder.has(&place.file));
+            }
             if !searched.iter().any(|(of, _)| *of == client) {
                 let files = places.iter().map(|place| place.file.clone());
                 self.unsearched.extend(files);

@@ -242,21 +242,30 @@ fn those_in_a_project_are_kept_unless_they_are_those_of_whichever_is_worked_in()
     }
 }
 
-/// The user's client reads it wherever they work, and the project where it lies is one of many.
+/// The user's client reads it wherever they work, and the project where it lies is one of many. Nothing in
+/// one that nobody has ever trusted is read by a link.
 #[cfg(unix)]
 #[test]
 fn those_of_a_clients_file_that_lies_in_the_project_are_kept() {
     let cursor = with_env_file("mcpServers", r#""command": "x""#, "/of/cursor");
-    let home = Home::of(&[
+    let files = [
         ("project/.git", ""),
         ("project/mcp.json", &cursor),
         (CURSOR, ""),
-    ]);
+    ];
+    let home = Home::of(&files);
     let link = home.0.path().join(CURSOR);
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink("../project/mcp.json", link).unwrap();
-    for own in ["", "[discovery]\nclients = []\n"] {
-        assert!(home.kept(own, "/of/cursor").is_some(), "{own}");
+    let at = home.0.path().canonicalize().unwrap();
+    for was_trusted in [false, true] {
+        if was_trusted {
+            let trust = TestTrust::new(&at.join("data"));
+            trust.grant(&at.join("project"), "as it was").unwrap();
+        }
+        for own in ["", "[discovery]\nclients = []\n"] {
+            assert_eq!(home.kept(own, "/of/cursor").is_some(), was_trusted, "{own}");
+        }
     }
 }
 
