@@ -310,6 +310,8 @@ pub fn discover(
     }
     let projects = places.iter().flat_map(|(_, places)| places);
     let projects = projects.filter_map(|place| search::project_of(&place.scope));
+    // Clients that are not searched may have files in the one that is worked in, too.
+    let projects = projects.chain(folder.as_ref().map(|folder| folder.path.as_path()));
     let followed = projects.filter(|project| (policy.may_follow)(project));
     let mut library = Library::new(
         policy.max_bytes,
