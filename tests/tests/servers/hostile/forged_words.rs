@@ -110,7 +110,9 @@ fn a_form_shows_all_that_it_is_about() {
         .collect();
     assert_eq!(refused.len(), 2, "{answers:?}");
     assert!(
-        refused.iter().any(|why| why.contains("`form` or `url`")),
+        refused
+            .iter()
+            .any(|why| why.contains("neither `form` nor `url`")),
         "{refused:?}"
     );
     assert!(
