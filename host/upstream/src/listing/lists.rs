@@ -79,9 +79,9 @@ pub(crate) async fn all(
         resources: resources.is_err(),
         templates: templates.is_err(),
     };
-    let mut tools = tools.map_err(|Untold(why)| Lost::Broken(format!("it {why}")))?;
-    let told = |list: Result<Vec<Box<RawValue>>, Untold>| {
-        list.unwrap_or_else(|Untold(why)| {
+    let mut tools = tools.map_err(|RefusedList(why)| Lost::Broken(format!("it {why}")))?;
+    let told = |list: Result<Vec<Box<RawValue>>, RefusedList>| {
+        list.unwrap_or_else(|RefusedList(why)| {
             peer.warn(&format!(
                 "{why}\n\
                  hint: what is known of that list stays; `dormouse sync {}` asks again",
@@ -251,7 +251,7 @@ impl PartialList {
 }
 
 /// Words for a list that a server has and refuses to tell, or a part of it.
-struct Untold(String);
+struct RefusedList(String);
 
 /// Asks for a whole list. One that the server declares and then does not know is empty; one that it
 /// refuses otherwise, or in the middle, is not told.
@@ -259,7 +259,7 @@ async fn list(
     peer: &Arc<Peer>,
     list: &McpList,
     declared: bool,
-) -> Result<Result<Vec<Box<RawValue>>, Untold>, Failure> {
+) -> Result<Result<Vec<Box<RawValue>>, RefusedList>, Failure> {
     let mut read = PartialList::default();
     let mut cursor: Option<String> = None;
     if !declared {
@@ -282,7 +282,7 @@ async fn list(
                     Some(_) => "the next page of ",
                 };
                 let (method, why) = (list.method, excerpt(&refusal.message));
-                return Ok(Err(Untold(format!("refuses {page}`{method}`: {why}"))));
+                return Ok(Err(RefusedList(format!("refuses {page}`{method}`: {why}"))));
             }
             Err(lost) => return Err(lost),
         };
