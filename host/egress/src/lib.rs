@@ -27,6 +27,7 @@ mod forbidden_header;
 pub mod fuzz;
 mod granted_http;
 mod host_name;
+mod longer_hint;
 mod own_address;
 mod own_network;
 mod proxies;

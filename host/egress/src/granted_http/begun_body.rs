@@ -9,6 +9,8 @@ use http::Response;
 use http_body::{Body as _, Frame, SizeHint};
 use reqwest::Body;
 
+use crate::longer_hint::longer_by;
+
 /// Longest body whose first piece is read before its plugin wants it, in bytes: until then, nobody counts
 /// it.
 const MAX_BEGUN_BYTES: u64 = 64 << 10;
@@ -64,16 +66,10 @@ impl http_body::Body for BegunBody {
 
     fn size_hint(&self) -> SizeHint {
         let hint = self.rest.as_ref().map(Body::size_hint);
-        let mut hint = hint.unwrap_or_else(|| SizeHint::with_exact(0));
+        let hint = hint.unwrap_or_else(|| SizeHint::with_exact(0));
         let first = self.first.as_ref().and_then(|first| first.as_ref().ok());
         let first = first.and_then(Frame::data_ref);
-        let bytes = first.map_or(0, Bytes::len) as u64;
-        // In this order: it may be exact, and is never less than it is at least.
-        if let Some(upper) = hint.upper() {
-            hint.set_upper(upper.saturating_add(bytes));
-        }
-        hint.set_lower(hint.lower().saturating_add(bytes));
-        hint
+        longer_by(hint, first.map_or(0, Bytes::len) as u64)
     }
 }
 

@@ -12,6 +12,7 @@ use super::found_texts::FoundTexts;
 use super::masked_body_error::MaskedBodyError;
 use super::masker::Masker;
 use super::response_mask::ResponseMask;
+use crate::longer_hint::longer_by;
 
 /// A body in which known texts are hidden, also where one comes in several pieces. It is as long as
 /// the body that it is made of; one that breaks off ends before what was kept back.
@@ -123,14 +124,8 @@ impl<B: Body<Data = Bytes> + Unpin> Body for MaskedBody<B> {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let mut hint = self.body.size_hint();
-        let kept = self.masker.as_ref().map_or(0, Masker::kept_bytes) as u64;
-        // In this order: it may be exact, and is never less than it is at least.
-        if let Some(upper) = hint.upper() {
-            hint.set_upper(upper.saturating_add(kept));
-        }
-        hint.set_lower(hint.lower().saturating_add(kept));
-        hint
+        let kept = self.masker.as_ref().map_or(0, Masker::kept_bytes);
+        longer_by(self.body.size_hint(), kept as u64)
     }
 }
 

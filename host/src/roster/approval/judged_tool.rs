@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::roster::Server;
+use crate::roster::server::items::hash_of_forms;
 use crate::roster::snapshot::hints_of;
 
 /// Target of a call: what says of the tool what it may do.
@@ -69,7 +70,7 @@ impl JudgedTool {
                 .max()
                 // Of one that waits for its user they are not known.
                 .unwrap_or_else(|| ToolAccess::of(set)),
-            declaration: (!forms.is_empty()).then(|| hash_of(&forms)),
+            declaration: hash_of_forms(forms.iter().map(|form| form.get())),
             // A function of a component's own is what the component says.
             offered: server
                 .filter(|server| target == CallTarget::Upstream || !server.is_typed_tool(tool))
@@ -136,15 +137,6 @@ fn forms_of<'s>(server: &'s Server, target: CallTarget, tool: &'s str) -> Vec<&'
         (None, CallTarget::Server) => Vec::new(),
         (None, CallTarget::Upstream) => server.unapproved_forms(tool).collect(),
     }
-}
-
-fn hash_of(forms: &[&RawValue]) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new();
-    for form in forms {
-        hasher.update(&(form.get().len() as u64).to_le_bytes());
-        hasher.update(form.get().as_bytes());
-    }
-    hasher.finalize()
 }
 
 #[cfg(test)]

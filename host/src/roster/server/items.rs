@@ -13,6 +13,20 @@ use crate::roster::names;
 use crate::roster::uris::{has_page, is_page};
 use crate::store::{Gated, Pending, PendingItem, Selection, Treatment, takes_other_arguments};
 
+/// Returns the hash of forms of an item, as texts, in their order; none where there are none.
+pub(in super::super) fn hash_of_forms<'f>(
+    forms: impl Iterator<Item = &'f str>,
+) -> Option<blake3::Hash> {
+    let mut forms = forms.peekable();
+    forms.peek()?;
+    let mut hasher = blake3::Hasher::new();
+    for form in forms {
+        hasher.update(&(form.len() as u64).to_le_bytes());
+        hasher.update(form.as_bytes());
+    }
+    Some(hasher.finalize())
+}
+
 impl Server {
     /// Returns the instructions of its upstream for a model, as far as its user has seen them and
     /// they are to be shown. None of them are shown if a component is in front of the upstream.
@@ -223,12 +237,7 @@ impl Server {
             let listed = listed.filter(|listed| listed.name == tool);
             forms.extend(listed.map(|listed| listed.tool.get()));
         }
-        let mut hasher = blake3::Hasher::new();
-        for form in &forms {
-            hasher.update(&(form.len() as u64).to_le_bytes());
-            hasher.update(form.as_bytes());
-        }
-        (!forms.is_empty()).then(|| hasher.finalize())
+        hash_of_forms(forms.into_iter())
     }
 
     /// Returns its pending tools.

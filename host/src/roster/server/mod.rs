@@ -5,7 +5,7 @@ mod availability;
 mod bridge;
 mod call;
 mod hints;
-mod items;
+pub(super) mod items;
 mod logins;
 mod prepared_tools;
 mod signatures;
