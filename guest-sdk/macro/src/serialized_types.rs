@@ -143,7 +143,7 @@ mod tests {
                 flags rights { see, change }
                 type name = option<string>;
                 record plain {
-                    /// How to say it.
+                    /// Name by which it is said.
                     /// @name toneOfIt
                     tone: list<tone>,
                     second-name: name,

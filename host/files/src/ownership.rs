@@ -1,4 +1,4 @@
-//! Whose a file or folder of Dormouse's own is, and whether others can write to it.
+//! Owner of a file or folder of Dormouse's own, and whether others can write to it.
 //!
 //! What another user has written there must not count: they could trust a project, approve a tool
 //! or name a file to put back in place of the user.

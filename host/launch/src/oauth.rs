@@ -49,7 +49,7 @@ pub struct OAuthProvider {
     pub issuer: Option<String>,
     /// More parameters of the link that its users follow, as `access_type=offline`.
     pub parameters: BTreeMap<String, String>,
-    /// Whose the login is: nobody else has its tokens.
+    /// Owner of the login: nobody else has its tokens.
     pub owner: String,
 }
 

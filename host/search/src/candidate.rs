@@ -16,7 +16,7 @@ pub(crate) struct Candidate {
     pub(crate) server: u32,
     /// Score of the tool.
     pub(crate) score: f32,
-    /// What it has of each word of the query, by the word's rarity.
+    /// Share of each word of the query that it has, by the word's rarity.
     pub(crate) words: Vec<f32>,
 }
 

@@ -16,15 +16,15 @@ const MAX_COMPARED: usize = 300;
 
 /// Share of a page that the better tools of a server have taken.
 struct ServerShare<'c> {
-    /// How many of its tools keep their scores.
+    /// Number of its tools that keep their scores.
     most: usize,
-    /// How many there are.
+    /// Number of its tools.
     tools: usize,
-    /// How many of them have a name that is like the query.
+    /// Number of them whose name is like the query.
     names: usize,
     /// Factor for the next one.
     factor: f32,
-    /// What each has of the query's words.
+    /// Share of the query's words that each has.
     words: Vec<&'c [f32]>,
 }
 

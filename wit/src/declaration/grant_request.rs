@@ -61,7 +61,7 @@ pub enum GrantRequest {
     Secret(SecretRequest),
     /// Something that nobody can give, as it is written.
     Unusable {
-        /// What is wrong with it.
+        /// Its fault.
         fault: RequestFault,
     },
     /// Something that only a newer Dormouse knows.

@@ -1,10 +1,10 @@
-//! What is wrong with requests that nobody can give.
+//! Faults of requests that nobody can give.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What is wrong with a request, without the text of its author.
+/// Fault of a request, without the text of its author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestFault {

@@ -1,4 +1,4 @@
-//! How far a request of a plugin may reach, by its grants.
+//! Reach of a plugin's request, by its grants.
 
 use dormouse_policy::{HttpGrant, grant_of_origin};
 use url::Url;

@@ -1,4 +1,4 @@
-//! Whose a socket is that this process has connected to.
+//! User to whom a socket belongs that this process has connected to.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;

@@ -38,7 +38,7 @@ pub(in crate::roster) struct JudgedTool {
     pub(super) launch: Option<Fingerprint>,
     /// Component that it is of, and the stamp of its file.
     pub(super) component: Option<(PathBuf, Option<Stamp>)>,
-    /// What the server has been given: it decides what the tool reads and changes.
+    /// Grants of the server: they decide what the tool reads and changes.
     pub(super) given: JudgedInputs,
 }
 

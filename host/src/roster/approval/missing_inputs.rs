@@ -37,7 +37,7 @@ const MAX_FORMS: usize = 3;
 pub(in crate::roster) struct AnsweredInputs {
     given: Mutex<BTreeMap<String, GivenInSession>>,
     refused: Mutex<BTreeSet<String>>,
-    /// Whose question is open.
+    /// Server whose question is open.
     asking: Mutex<BTreeMap<String, Arc<QuestionTurns>>>,
 }
 

@@ -1,4 +1,4 @@
-//! How long it holds what users have given plugins for the session.
+//! Answers that users have given plugins for the session, and how long they hold.
 
 use std::cell::RefCell;
 

@@ -9,7 +9,7 @@ pub struct TokenCosts {
     pub mapped: u64,
     /// Their whole declarations.
     pub raw: u64,
-    /// Those of them that are listed.
+    /// Ones of them that are listed.
     pub listed: u64,
     /// Whether something of it is an estimate by the number of bytes.
     pub is_estimate: bool,

@@ -19,7 +19,7 @@ const MAX_REMEMBERED: usize = 1 << 16;
 
 static REMEMBERED: LazyLock<Mutex<HashMap<Hash, ToldState>>> = LazyLock::new(Mutex::default);
 
-/// What is known of an object.
+/// Knowledge of an object.
 #[derive(Debug, Clone, Copy)]
 enum ToldState {
     /// It cannot be shown.

@@ -24,7 +24,7 @@ const ESTABLISHED: &str = "01";
 /// State of a port that takes connections.
 const LISTENING: &str = "0A";
 
-/// Whose a connection within this machine is.
+/// User to whom a connection within this machine belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PeerOwner {
     /// This process's user's, or the system's; or the system does not say whose it is.

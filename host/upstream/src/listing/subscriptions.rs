@@ -32,7 +32,7 @@ pub(crate) struct UpstreamSubscriptions {
     changes: watch::Sender<u64>,
     /// Number of changes that each connection has told its upstream of last.
     told: watch::Sender<BTreeMap<u64, Option<u64>>>,
-    /// What the upstream has answered to subscriptions that it has refused.
+    /// Refusals with which the upstream has answered subscriptions.
     refused: Mutex<BTreeMap<Arc<str>, Refusal>>,
 }
 
