@@ -25,6 +25,9 @@ const METHODS: [(&str, &[&str]); 8] = [
 
 const META: &str = "_meta";
 
+/// Longest name in `_meta` that a component may write, in bytes.
+const MAX_META_NAME_BYTES: usize = 512;
+
 /// Request to an upstream that a component in front of it has written. It asks for what the upstream
 /// offers, and says nothing in the place of the host or of its user: neither who asks, nor what was
 /// answered to the upstream's questions.
@@ -121,32 +124,42 @@ impl<'a> ForwardedRequest<'a> {
 fn check_meta(method: &str, meta: &str) -> Result<(), String> {
     let meta = Object::read(meta)
         .map_err(|error| format!("the `{META}` of `{method}` is no JSON object: {error}"))?;
-    let is_of_host = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        name == "progresstoken"
-            || is_reserved(&name)
-            // It is no Unicode, and some leave that out.
-            || name.contains('\\')
-    };
-    let mut members = meta.iter();
-    match members.find(|member| is_of_host(&member.name)) {
-        None => Ok(()),
-        Some(member) => Err(format!(
-            "its component may not write `{}` into the `{META}` of `{method}`: that is for the host to \
-             say",
+    // So that all readers find the same here, too.
+    let mut seen = HashSet::new();
+    for member in meta.iter() {
+        let is_long = member.name.len() > MAX_META_NAME_BYTES;
+        let name = match is_long {
+            true => String::new(),
+            false => member.name.to_ascii_lowercase(),
+        };
+        // What has an escape still is no Unicode, and some leave that out.
+        let is_of_host = name == "progresstoken" || is_reserved(&name) || name.contains('\\');
+        let why = match (is_long, is_of_host) {
+            (true, _) => format!("a name of more than {MAX_META_NAME_BYTES} bytes"),
+            (_, true) => "that is for the host to say".to_owned(),
+            _ if !seen.insert(name) => "it is there twice".to_owned(),
+            _ => continue,
+        };
+        return Err(format!(
+            "its component may not write `{}` into the `{META}` of `{method}`: {why}",
             short_name(&member.name)
-        )),
+        ));
     }
+    Ok(())
 }
 
 /// Whether any revision of MCP reserves a name of `_meta`, which is in lower case, by its prefix: by the
 /// second label in it, or by one that another follows.
 fn is_reserved(name: &str) -> bool {
     let prefix = name.split_once('/').map_or("", |(prefix, _)| prefix);
-    let labels: Vec<_> = prefix.split('.').collect();
-    let is_of_mcp = |label: &&str| matches!(*label, "modelcontextprotocol" | "mcp");
-    let mut followed = labels.iter().take(labels.len() - 1);
-    followed.any(is_of_mcp) || labels.get(1).is_some_and(is_of_mcp)
+    let mut labels = prefix.split('.').enumerate().peekable();
+    while let Some((place, label)) = labels.next() {
+        let is_followed = labels.peek().is_some();
+        if matches!(label, "modelcontextprotocol" | "mcp") && (place == 1 || is_followed) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns names in backticks, with commas between them.
@@ -274,6 +287,23 @@ mod tests {
         ] {
             let refused = refused("tools/call", params);
             assert!(refused.contains(why), "{params}: {refused}");
+        }
+    }
+
+    /// A name with as many labels as bytes took many times its length in memory.
+    #[test]
+    fn names_in_the_meta_are_short_and_there_once() {
+        let fits = format!("{}/a", ".".repeat(MAX_META_NAME_BYTES - 2));
+        let meta = |names: &str| format!(r#"{{"name":"x","_meta":{{{names}}}}}"#);
+        let params = meta(&format!(r#""{fits}":1,"own/key":1"#));
+        assert!(ForwardedRequest::read("tools/call", &params).is_ok());
+        for (names, why) in [
+            (format!(r#"".{fits}":1"#), "a name of more than 512 bytes"),
+            (r#""own/key":1,"own/Key":2"#.to_owned(), "it is there twice"),
+        ] {
+            let refused = refused("tools/call", &meta(&names));
+            assert!(refused.contains(why), "{refused}");
+            assert!(refused.len() < 300, "{refused}");
         }
     }
 

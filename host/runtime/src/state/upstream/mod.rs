@@ -71,7 +71,6 @@ impl upstream::Host for InstanceState {
 
 impl InstanceState {
     async fn forward(&mut self, method: &str, params: &str) -> Result<String, Failure> {
-        let request = ForwardedRequest::read(method, params)?;
         let none = |why: &str| Failure::Lost(Lost::Broken(why.to_owned()));
         let copies = params.len().saturating_mul(COPIES);
         let mut held = None;
@@ -86,6 +85,7 @@ impl InstanceState {
                 )));
             }
         }
+        let request = ForwardedRequest::read(method, params)?;
         let Some(upstream) = &self.upstream else {
             return Err(none("this server has no upstream"));
         };
