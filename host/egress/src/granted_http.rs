@@ -65,6 +65,9 @@ pub struct PluginHttpRequest<B> {
     pub headers: HeaderMap,
     /// Its body.
     pub body: B,
+    /// Its room. It stays open where nobody waits for the response any more, until that thread has come
+    /// to it which carries it out.
+    pub open: OpenRequest,
 }
 
 impl Default for GrantedHttp {
@@ -177,6 +180,7 @@ impl GrantedHttp {
             url,
             headers,
             body,
+            open,
         } = request;
         let client = self.client(&url, granted)?;
         let (mut request, put) = self.with_secrets(&method, &url, headers.clone()).await?;
@@ -207,7 +211,7 @@ impl GrantedHttp {
         let only_asks = || {
             matches!(method, Method::GET | Method::HEAD) && !has_sent_data.load(Ordering::Acquire)
         };
-        let mut answered = self.execute(&client, request, &url).await;
+        let mut answered = self.execute(&client, request, &url, &open).await;
         let status = answered.as_ref().ok().map(Response::status);
         if status == Some(StatusCode::UNAUTHORIZED)
             && self.secrets.are_replaced(&put).await?
@@ -218,7 +222,7 @@ impl GrantedHttp {
             remove_length(&mut again);
             // Its connection may be the one of the next.
             drop(answered);
-            answered = self.execute(&client, again, &url).await;
+            answered = self.execute(&client, again, &url, &open).await;
         }
         let response = answered.map_err(quiet)?;
         masked(response, ResponseMask::new(&self.secrets, &url))
@@ -230,9 +234,14 @@ impl GrantedHttp {
         client: &Client,
         request: Request,
         url: &Url,
+        open: &OpenRequest,
     ) -> Result<Response<BegunBody>, SendError> {
         let sent = client.execute(request);
-        let begun = async { Ok(BegunBody::of(Response::from(sent.await?)).await) };
+        let open = open.clone();
+        let begun = async move {
+            let _open = open;
+            Ok(BegunBody::of(Response::from(sent.await?)).await)
+        };
         let answered = on_plugin_reading_thread(self.room.server(), begun).await;
         answered.map_err(|error: reqwest::Error| {
             if let Some(beyond) = OutOfReach::in_causes(&error) {

@@ -21,9 +21,11 @@ pub struct RequestRoom {
     pub(crate) lookups: Arc<Semaphore>,
 }
 
-/// Room of a request among those that are open, until its response has been read.
+/// Room of a request among those that are open, until its response has been read, and what was begun for
+/// it has ended.
+#[derive(Clone)]
 pub struct OpenRequest(
-    #[allow(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit,
+    #[allow(dead_code, reason = "held until the last one is dropped")] Arc<OwnedSemaphorePermit>,
 );
 
 impl Default for RequestRoom {
@@ -53,6 +55,6 @@ impl RequestRoom {
     pub(crate) async fn open(&self) -> Option<OpenRequest> {
         // It is never closed.
         let permit = Arc::clone(&self.open).acquire_owned().await.ok()?;
-        Some(OpenRequest(permit))
+        Some(OpenRequest(Arc::new(permit)))
     }
 }

@@ -73,6 +73,7 @@ impl Wire {
             url,
             headers,
             body: Empty::<Bytes>::new(),
+            open: self.runtime.block_on(self.granted.open())?,
         };
         let sent = self
             .runtime

@@ -270,13 +270,14 @@ async fn a_name_is_judged_by_the_address_that_is_connected_to() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let url = Url::parse(&format!("http://localhost:{port}/")).unwrap();
+    let granted = granted(&["http://*"]);
     let request = PluginHttpRequest {
         method: Method::GET,
         url,
         headers: HeaderMap::new(),
         body: http_body_util::Empty::new(),
+        open: granted.open().await.unwrap(),
     };
-    let granted = granted(&["http://*"]);
     let refused = granted.send(request, PUBLIC, || false).await.unwrap_err();
     let SendError::Refused(HttpRefusal::OutOfReach { kind, .. }) = refused else {
         panic!("{refused}");

@@ -215,6 +215,7 @@ mod tests {
             url,
             headers: hyper::HeaderMap::new(),
             body: http_body_util::Empty::new(),
+            open: http.open().await.unwrap(),
         };
         // Nobody listens there.
         let error = http

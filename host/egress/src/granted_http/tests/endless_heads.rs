@@ -5,6 +5,8 @@ use std::net::TcpListener;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
+
 use super::*;
 
 /// Time that what has to come may take.
@@ -43,6 +45,7 @@ async fn heads_without_end_keep_nothing_else_waiting() {
         url,
         headers: HeaderMap::new(),
         body: http_body_util::Empty::new(),
+        open: http.open().await.unwrap(),
     };
     let asking = tokio::spawn(async move { http.send(request, reach, || false).await.is_ok() });
     // Some thousands of heads have been taken.
@@ -96,9 +99,51 @@ async fn a_response_is_read_where_its_plugin_is() {
         url,
         headers: HeaderMap::new(),
         body: http_body_util::Full::new(Bytes::from_static(b"x")),
+        open: http.open().await.unwrap(),
     };
     let response = http.send(request, reach, || false).await.unwrap();
     let reading = tokio::time::timeout(A_MINUTE, response.into_body().collect());
     let body = reading.await.unwrap().unwrap().to_bytes();
     assert_eq!(body, "yes".repeat(pieces));
+}
+
+/// The thread that carries it out has much else to do, and until then it takes memory.
+#[tokio::test]
+async fn a_request_that_nobody_waits_for_has_its_room_until_it_has_ended() {
+    let http = granted(&["http://localhost:1"]).in_room(RequestRoom::new("dropped"));
+    let (free, busy) = mpsc::channel::<()>();
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let keeping_busy = on_plugin_reading_thread("dropped", async move {
+        begun.send(()).unwrap();
+        busy.recv()
+    });
+    let keeping_busy = tokio::spawn(keeping_busy);
+    has_begun.await.unwrap();
+    let mut rest = Vec::new();
+    let open = http.open().await.unwrap();
+    while let Some(one) = tokio::task::unconstrained(http.open()).now_or_never() {
+        rest.push(one);
+    }
+    let url = Url::parse("http://localhost:1/").unwrap();
+    let reach = http.reach("GET", &url, &[]).unwrap();
+    let request = PluginHttpRequest {
+        method: Method::GET,
+        url,
+        headers: HeaderMap::new(),
+        body: http_body_util::Empty::new(),
+        open,
+    };
+    let mut asking = Box::pin(http.send(request, reach, || false));
+    assert!(futures::poll!(&mut asking).is_pending());
+    drop(asking);
+    tokio::task::yield_now().await;
+    assert!(
+        tokio::task::unconstrained(http.open())
+            .now_or_never()
+            .is_none()
+    );
+    drop(free);
+    let room = tokio::time::timeout(A_MINUTE, http.open()).await;
+    assert!(room.unwrap().is_some());
+    assert!(keeping_busy.await.unwrap().is_err());
 }

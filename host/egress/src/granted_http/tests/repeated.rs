@@ -85,6 +85,7 @@ async fn a_request_is_repeated_where_it_may_be_and_is_answered_as_it_was_otherwi
             url,
             headers: HeaderMap::new(),
             body: http_body_util::Empty::new(),
+            open: granted.open().await.unwrap(),
         };
         let answered = granted.send(request, reach, || may_repeat).await.unwrap();
         assert_eq!(answered.status(), status);

@@ -182,6 +182,7 @@ async fn send(
         url: url.clone(),
         headers: parts.headers,
         body: CountedBody::of_request(body, gate.clone()),
+        open: open.clone(),
     };
     let sent = http.send(request, reach, || gate.take_request().is_ok());
     let sent = match options.first_byte_timeout {
