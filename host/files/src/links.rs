@@ -1,6 +1,6 @@
 //! Links on the way to a file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[cfg(unix)]
 use crate::walk::Walk;
@@ -11,32 +11,47 @@ use crate::walk::Walk;
 #[cfg(unix)]
 #[must_use]
 pub fn leads_into(path: &Path, folder: &Path) -> bool {
+    path_into(path, folder).is_some()
+}
+
+/// Returns the path where a path leads, by links that are not in a folder: those in it are not looked at.
+/// One that leads nowhere is returned as it is. `unfollowed` is a path without links.
+#[must_use]
+pub fn real_path(path: &Path, unfollowed: Option<&Path>) -> PathBuf {
+    let within = unfollowed.and_then(|folder| path_into(path, folder));
+    let real = within.or_else(|| path.canonicalize().ok());
+    real.unwrap_or_else(|| path.to_owned())
+}
+
+/// Returns the path below a folder where a path leads first; none where it does not lead there.
+#[cfg(unix)]
+fn path_into(path: &Path, folder: &Path) -> Option<PathBuf> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let Ok(path) = std::path::absolute(path) else {
-        return false;
-    };
+    let path = std::path::absolute(path).ok()?;
     let identity = |found: &std::fs::Metadata| (found.dev(), found.ino());
     let of_folder = folder.symlink_metadata().ok();
     let of_folder = of_folder.as_ref().map(identity);
     let mut walk: Walk<()> = Walk::along(&path, usize::MAX);
     while let Some((path, _)) = walk.next() {
         if path.starts_with(folder) {
-            return true;
+            return Some(walk.with_rest(&path));
         }
         match path.symlink_metadata() {
             Ok(found) if found.is_symlink() => {
-                let target = path.read_link();
-                if !target.is_ok_and(|target| walk.follow(&target, false)) {
-                    return false;
+                let target = path.read_link().ok()?;
+                if !walk.follow(&target, false) {
+                    return None;
                 }
             }
-            Ok(found) if of_folder == Some(identity(&found)) => return true,
+            Ok(found) if of_folder == Some(identity(&found)) => {
+                return Some(walk.with_rest(folder));
+            }
             Ok(_) => walk.pass(path, ()),
-            Err(_) => return false,
+            Err(_) => return None,
         }
     }
-    false
+    None
 }
 
 /// Whether a path leads into a folder, by the names in it or by where its links lead in the end.
@@ -48,6 +63,12 @@ pub fn leads_into(path: &Path, folder: &Path) -> bool {
         || path
             .canonicalize()
             .is_ok_and(|real| real.starts_with(folder))
+}
+
+/// Returns the path where it is below a folder by its names.
+#[cfg(not(unix))]
+fn path_into(path: &Path, folder: &Path) -> Option<PathBuf> {
+    path.starts_with(folder).then(|| path.to_owned())
 }
 
 #[cfg(all(test, unix))]

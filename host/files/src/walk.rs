@@ -74,6 +74,12 @@ impl<F> Walk<F> {
         self.links <= MAX_LINKS
     }
 
+    /// Returns a path on the way, with the names that are still to be followed behind it.
+    pub(crate) fn with_rest(&self, path: &Path) -> PathBuf {
+        let rest = self.steps.iter().rev().map(|step| &step.name);
+        rest.fold(path.to_owned(), |path, name| path.join(name))
+    }
+
     /// Goes on inside of a folder.
     pub(crate) fn pass(&mut self, folder: PathBuf, facts: F) {
         self.passed.push((folder, facts));

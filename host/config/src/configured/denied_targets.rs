@@ -48,13 +48,13 @@ impl DeniedTargets {
     }
 }
 
-/// Returns what a server starts or reaches; none where it has no upstream.
-fn target_of(server: &ServerConfig) -> Option<LaunchTarget> {
-    let bridge = server.bridge()?;
-    Some(LaunchTarget::of(&bridge.launch))
-}
-
 impl Configured {
+    /// Returns what a server starts or reaches; none where it has no upstream.
+    fn target_of(&self, server: &ServerConfig) -> Option<LaunchTarget> {
+        let bridge = server.bridge()?;
+        Some(self.found.target_of(&bridge.launch))
+    }
+
     /// Returns what the user's own entries deny. `shown` are the servers of clients' files that are
     /// shown to the user where there is no project.
     pub(super) fn denied_targets<'s>(
@@ -65,12 +65,15 @@ impl Configured {
         let own = self.servers.values();
         let refused = own.clone().filter_map(ServerConfig::refused);
         for refused in refused.chain(&self.refused_without_names) {
-            let target = refused.launch.as_ref().map(LaunchTarget::of);
+            let target = refused.launch.as_ref();
+            let target = target.map(|launch| self.found.target_of(launch));
             targets.add(target, &refused.written_name, &refused.origin, false);
         }
         let unusable = self.found.unusable.iter();
         for entry in unusable.filter(|entry| !entry.is_of_project()) {
-            targets.add(entry.target(), &entry.name, &entry.origin, false);
+            let target = entry.launch.as_ref();
+            let target = target.map(|launch| self.found.target_of(launch));
+            targets.add(target, &entry.name, &entry.origin, false);
         }
         // What is changed by a table of the user's is theirs in both ways.
         let mut off = Vec::new();
@@ -79,8 +82,8 @@ impl Configured {
             let overlay = self.overlays.get(&server.name);
             let applied = overlay.map(|overlay| overlay.for_server(server).apply(&mut after));
             if after.enabled && applied.is_none_or(|applied| applied.is_ok()) {
-                targets.on.extend(target_of(server));
-                targets.on.extend(target_of(&after));
+                targets.on.extend(self.target_of(server));
+                targets.on.extend(self.target_of(&after));
             } else {
                 off.push(after);
             }
@@ -88,7 +91,9 @@ impl Configured {
         let found = self.found.found.iter().map(|found| &found.server);
         let found = found.filter(|server| !server.is_of_project());
         for server in own.chain(found).chain(&off) {
-            let target = target_of(server).filter(|target| !targets.on.contains(target));
+            let target = self
+                .target_of(server)
+                .filter(|target| !targets.on.contains(target));
             let overlay = self.overlays.get(&server.name);
             // What is said of a name holds for a project's server that has it, too.
             let is_switched_off = overlay.is_some_and(|overlay| overlay.enabled == Some(false));
@@ -110,13 +115,14 @@ impl Configured {
         if !server.is_of_project() || !server.enabled {
             return None;
         }
-        let target = target_of(server)?;
+        let target = self.target_of(server)?;
         let entry_is_on = in_place_of.is_some_and(|users| {
             let found = self.found.found.iter().map(|found| &found.server);
             // A file may have several on one line.
             let mut own =
                 found.filter(|own| own.enabled && own.origin == *users && own.name == server.name);
-            targets.on.contains(&target) && own.any(|own| target_of(own).as_ref() == Some(&target))
+            targets.on.contains(&target)
+                && own.any(|own| self.target_of(own).as_ref() == Some(&target))
         });
         if entry_is_on {
             return None;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dormouse_files::own_program;
+use dormouse_files::{links, own_program};
 use dormouse_launch::Launch;
 
 use crate::{Origin, Scope};
@@ -50,8 +50,9 @@ pub fn is(name: &str, launch: &Launch) -> bool {
 
 /// Whether a server is this very program, by its file: `install` writes down the path of whatever
 /// is running, which need not be called `dormouse`. The file that is named is looked up in `path`.
+/// `unfollowed` is the folder of a project in which no link is followed.
 #[must_use]
-pub fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
+pub fn is_this_program(launch: &Launch, path: Option<&str>, unfollowed: Option<&Path>) -> bool {
     let Launch::Stdio(stdio) = launch else {
         return false;
     };
@@ -61,7 +62,7 @@ pub fn is_this_program(launch: &Launch, path: Option<&str>) -> bool {
     let own = own_program::path().and_then(|own| own.canonicalize());
     let is_own = |file: &Path| {
         let own = own.as_ref().ok();
-        own.is_some_and(|own| file.canonicalize().is_ok_and(|file| file == *own))
+        own.is_some_and(|own| links::real_path(file, unfollowed) == *own)
     };
     let command = Path::new(&stdio.command);
     if command.components().count() > 1 {
@@ -171,7 +172,7 @@ mod tests {
             (own.to_str().unwrap(), &["list"], None, false),
             ("sh", &serve, Some("/bin"), false),
         ] {
-            let found = is_this_program(&launch(command, args), path);
+            let found = is_this_program(&launch(command, args), path, None);
             assert_eq!(found, itself, "{command} {args:?} {path:?}");
         }
     }

@@ -55,6 +55,7 @@ use super::{
 use crate::discovery::filling::fill_policy::EnteredProject;
 pub(crate) use crate::discovery::rules::unread::UnreadRules;
 use crate::project::project_path::leads_out;
+use crate::servers::launch_target::LaunchTarget;
 
 /// Result of the search of the clients' files.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +87,8 @@ pub struct Discovery {
     pub(super) named_files: NamedFiles,
     /// Files of clients that are not searched, which are read for the files that they name alone.
     pub(super) unsearched: Vec<PathBuf>,
+    /// Folder that is worked in, without links, where no link in it may be followed.
+    unfollowed: Option<PathBuf>,
 }
 
 /// A file that was looked for.
@@ -185,6 +188,11 @@ impl FoundServer {
 }
 
 impl Discovery {
+    /// Returns what a launch starts or reaches.
+    pub(crate) fn target_of(&self, launch: &Launch) -> LaunchTarget {
+        LaunchTarget::of(launch, self.unfollowed.as_deref())
+    }
+
     /// Returns the content of a project: of all files in it that servers are made of. None where
     /// there are no such files.
     #[must_use]
@@ -331,7 +339,9 @@ pub fn discover(
     let setting = DiscoverySetting {
         around: surroundings,
         inputs: policy.inputs,
-        entered: folder.map(|folder| EnteredProject::of(folder, &may_fill)),
+        entered: folder
+            .clone()
+            .map(|folder| EnteredProject::of(folder, &may_fill)),
         filled: own
             .keys()
             .filter(|project| may_fill(project))
@@ -339,8 +349,10 @@ pub fn discover(
             .collect(),
         has_itself: false,
     };
+    let unfollowed = folder.filter(|folder| !(policy.may_follow)(&folder.path));
     let mut discovery = Discovery {
         left_out,
+        unfollowed: unfollowed.and_then(|folder| folder.real),
         ..Discovery::default()
     };
     for (client, places) in &places {

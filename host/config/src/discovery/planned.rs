@@ -108,6 +108,6 @@ fn is_itself(found: &FoundServer, around: &Surroundings) -> bool {
     let bridge = found.server.bridge();
     bridge.is_some_and(|bridge| {
         itself::is(&found.written_name, &bridge.launch)
-            || itself::is_this_program(&bridge.launch, around.value("PATH"))
+            || itself::is_this_program(&bridge.launch, around.value("PATH"), None)
     })
 }

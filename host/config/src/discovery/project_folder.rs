@@ -14,7 +14,7 @@ pub(super) struct ProjectFolder {
     /// The folder, as the process names it.
     pub(super) path: PathBuf,
     /// The folder without links.
-    real: Option<PathBuf>,
+    pub(in crate::discovery) real: Option<PathBuf>,
 }
 
 impl ProjectFolder {

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use dormouse_launch::Launch;
 
 use super::Discovery;
-use crate::servers::launch_target::LaunchTarget;
 use crate::{Adapter, Client, ConfigProblem, Origin, RefusedServer, Scope, ServerConfig};
 
 /// An entry that cannot be used as it is written. It stands in the place of those of its name that
@@ -37,11 +36,6 @@ impl UnusableEntry {
     #[must_use]
     pub fn is_of_project(&self) -> bool {
         matches!(self.origin.scope, Scope::Project(_))
-    }
-
-    /// Returns what the entry starts or reaches, where that is known.
-    pub(crate) fn target(&self) -> Option<LaunchTarget> {
-        self.launch.as_ref().map(LaunchTarget::of)
     }
 
     /// Returns the server that the entry is shown as: one that is never started, and says why. None

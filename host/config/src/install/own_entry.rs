@@ -25,7 +25,7 @@ pub(super) fn is_dormouse(entry: &Json, around: &Surroundings) -> bool {
     let Some(launch) = launch(entry) else {
         return false;
     };
-    itself::is(entry::NAME, &launch) || itself::is_this_program(&launch, around.value("PATH"))
+    itself::is(entry::NAME, &launch) || itself::is_this_program(&launch, around.value("PATH"), None)
 }
 
 /// Whether an entry is one that Dormouse has written, for the one server of that name or for all:

@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dormouse_files::links;
 use dormouse_launch::{Launch, Secret};
 
 pub use super::bridge::filter::{Filter, ToolFilter};
@@ -170,10 +171,9 @@ impl Bridge {
         let (Launch::Stdio(written), Launch::Stdio(filled)) = (&self.written, &self.launch) else {
             return;
         };
-        // A folder is the same by whichever link.
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let real_folder = real(folder);
-        let leads_there = |path: &Path| real(path).starts_with(&real_folder);
+        // A folder is the same by whichever link. Those in it are not followed: nobody may have trusted it.
+        let real_folder = links::real_path(folder, None);
+        let leads_there = |path: &Path| links::leads_into(path, &real_folder);
         let is_elsewhere = match (&written.cwd, &filled.cwd) {
             (Some(written), Some(filled)) => {
                 !leads_there(filled)

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dormouse_files::links;
 use dormouse_launch::{Http, Launch, Stdio};
 
 use crate::Fingerprint;
@@ -30,8 +31,8 @@ pub(crate) struct LaunchTarget {
 }
 
 impl LaunchTarget {
-    /// Returns the target of a launch.
-    pub(crate) fn of(launch: &Launch) -> Self {
+    /// Returns the target of a launch. `unfollowed` is the folder of a project in which no link is followed.
+    pub(crate) fn of(launch: &Launch, unfollowed: Option<&Path>) -> Self {
         let (target, folder) = match launch {
             Launch::Stdio(stdio) => (
                 Launch::Stdio(Stdio {
@@ -52,7 +53,7 @@ impl LaunchTarget {
         Self {
             words: Fingerprint::of(&target),
             // So that no other spelling of the folder, and no link to it, makes another target.
-            folder: folder.map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone())),
+            folder: folder.map(|folder| links::real_path(folder, unfollowed)),
         }
     }
 
@@ -98,12 +99,13 @@ mod tests {
 
     fn target(line: &str, folder: Option<&str>) -> LaunchTarget {
         let mut words = line.split('|').map(str::to_owned);
-        LaunchTarget::of(&Launch::Stdio(Stdio {
+        let launch = Launch::Stdio(Stdio {
             command: words.next().unwrap(),
             args: words.collect(),
             cwd: folder.map(PathBuf::from),
             ..Stdio::default()
-        }))
+        });
+        LaunchTarget::of(&launch, None)
     }
 
     #[test]

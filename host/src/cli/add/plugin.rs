@@ -212,7 +212,7 @@ fn has_client(configured: &Configured) -> bool {
     let mut skipped = skipped.filter_map(|entry| Some((entry, entry.unused.as_ref()?)));
     skipped.any(|(entry, unused)| {
         itself::is(&entry.written_name, &unused.written)
-            || itself::is_this_program(&unused.written, path.as_deref())
+            || itself::is_this_program(&unused.written, path.as_deref(), None)
     })
 }
 

@@ -61,7 +61,7 @@ impl AddedUpstream<'_> {
         let (name, replaces) = (self.name, self.replaces);
         let launch = self.launch()?;
         let path = std::env::var("PATH").ok();
-        if itself::is(name, &launch) || itself::is_this_program(&launch, path.as_deref()) {
+        if itself::is(name, &launch) || itself::is_this_program(&launch, path.as_deref(), None) {
             bail!(
                 "`{name}` would be Dormouse itself, which starts no other of itself\n\
                  hint: `dormouse install CLIENT` adds it to a client of yours"

@@ -129,3 +129,30 @@ fn no_folder_that_an_untrusted_project_names_is_looked_at() {
     all.watched(&all.around());
     assert!(!all.is_followed());
 }
+
+/// Which of the user's servers are the same is found out at each reading, also where their folders are
+/// those of whichever project is worked in.
+#[test]
+fn no_folder_of_a_project_that_a_users_entry_names_is_looked_at() {
+    for entry in [
+        r#""command": "node", "args": ["index.js"], "cwd": "${workspaceFolder}/server""#,
+        r#""command": "node", "args": ["index.js", "${workspaceFolder}/server/x"]"#,
+        r#""command": "node", "args": ["index.js"], "env": {"A": "${workspaceFolder}/server"}"#,
+        r#""command": "${workspaceFolder}/server/dormouse", "args": ["serve"]"#,
+    ] {
+        let mut all = Links::new();
+        let link = all.links.to_folder("link", Path::new("dormouse"), "");
+        std::os::unix::fs::symlink(link.unwrap(), all.path("project/server")).unwrap();
+        let file = all.path(".cursor/mcp.json");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let text = format!(r#"{{"mcpServers": {{"a": {{{entry}}}}}}}"#);
+        std::fs::write(file, text).unwrap();
+        all.watched(&all.around());
+        assert!(!all.is_followed(), "{entry}");
+        let trust = TestTrust::new(&all.path("data"));
+        trust.grant(&all.path("project"), "other content").unwrap();
+        let around = all.around();
+        let found = Configured::new(Config::default(), Some(&around), &trust);
+        assert_eq!(found.servers.len(), 1, "{entry}");
+    }
+}

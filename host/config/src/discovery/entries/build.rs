@@ -56,7 +56,9 @@ pub(in crate::discovery) fn build(
     };
     launch.set_filled_in(std::mem::take(&mut filling.filler.secrets));
     let path = filling.filler.around.value("PATH");
-    let is_itself = itself::is(name, &launch) || itself::is_this_program(&launch, path);
+    let unfollowed = filling.filler.entered.filter(|entered| !entered.may_fill);
+    let unfollowed = unfollowed.and_then(|entered| entered.folder.real.as_deref());
+    let is_itself = itself::is(name, &launch) || itself::is_this_program(&launch, path, unfollowed);
     // What people are shown as not used has to stay so. Of a project's server only the words do:
     // which program they lead to, and what is filled into them, may be something else later.
     let is_skipped = match origin.scope {

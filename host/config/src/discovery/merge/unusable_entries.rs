@@ -12,6 +12,7 @@ type ClientServerName<'d> = (Option<Client>, &'d str);
 
 /// The entries that cannot be used, of files that are trusted.
 pub(super) struct UnusableEntries<'d> {
+    discovery: &'d Discovery,
     entries: Vec<&'d UnusableEntry>,
     /// Places in `entries` of the last of the user's, and of the last of a project's.
     last: HashMap<ClientServerName<'d>, [Option<usize>; 2]>,
@@ -50,11 +51,14 @@ impl<'d> UnusableEntries<'d> {
         for (index, entry) in entries.iter().enumerate() {
             let later = users.get(&entry.key());
             let is_last = later.is_none_or(|later| *later < entry.place);
-            if let Some(target) = entry.target().filter(|_| is_last && !entry.is_of_project()) {
+            let launch = entry.launch.as_ref();
+            if let Some(launch) = launch.filter(|_| is_last && !entry.is_of_project()) {
+                let target = discovery.target_of(launch);
                 by_target.entry(target).or_default().push(index);
             }
         }
         Self {
+            discovery,
             entries,
             last,
             by_target,
@@ -121,7 +125,11 @@ impl<'d> Merging<'d> {
         let Some(bridge) = server.bridge_mut() else {
             return;
         };
-        let targets = LaunchTarget::of(&bridge.launch).with_anywhere();
+        let targets = self
+            .entries
+            .discovery
+            .target_of(&bridge.launch)
+            .with_anywhere();
         let entries = targets.filter_map(|target| self.entries.by_target.get(&target));
         let entries = entries.flatten();
         let entries = entries.filter_map(|index| self.entries.entries.get(*index));
