@@ -25,6 +25,10 @@ const METHODS: [(&str, &[&str]); 8] = [
 
 const META: &str = "_meta";
 
+/// Longest name of a tool or a prompt that a component may ask for, in bytes: all rules are held against
+/// it, each by several spellings.
+const MAX_NAME_BYTES: usize = 4096;
+
 /// Longest name in `_meta` that a component may write, in bytes.
 const MAX_META_NAME_BYTES: usize = 512;
 
@@ -89,6 +93,12 @@ impl<'a> ForwardedRequest<'a> {
             })?),
             false => None,
         };
+        if let Some(name) = name.as_deref().filter(|name| name.len() > MAX_NAME_BYTES) {
+            return Err(format!(
+                "the `name` `{}` in the parameters of `{method}` has more than {MAX_NAME_BYTES} bytes",
+                short_name(name)
+            ));
+        }
         let mut members = object.iter();
         let arguments = members.find(|member| member.name == "arguments");
         let arguments = arguments.map(|member| member.value.clone());
@@ -292,7 +302,15 @@ mod tests {
 
     /// A name with as many labels as bytes took many times its length in memory.
     #[test]
-    fn names_in_the_meta_are_short_and_there_once() {
+    fn names_are_short_and_those_in_the_meta_there_once() {
+        let named = |bytes: usize| format!(r#"{{"name":"{}"}}"#, "x".repeat(bytes));
+        let fits = named(MAX_NAME_BYTES);
+        assert!(ForwardedRequest::read("tools/call", &fits).is_ok());
+        let refused_name = refused("prompts/get", &named(MAX_NAME_BYTES + 1));
+        assert!(
+            refused_name.contains("more than 4096 bytes"),
+            "{refused_name}"
+        );
         let fits = format!("{}/a", ".".repeat(MAX_META_NAME_BYTES - 2));
         let meta = |names: &str| format!(r#"{{"name":"x","_meta":{{{names}}}}}"#);
         let params = meta(&format!(r#""{fits}":1,"own/key":1"#));
