@@ -12,20 +12,22 @@ use dormouse_text::visible::short_name;
 pub struct NamedFiles(BTreeMap<PathBuf, String>);
 
 impl NamedFiles {
-    /// Adds a file. What has named it before stays what is told.
+    /// Adds a file, if there can be one. What has named it before stays what is told.
     pub(crate) fn add(&mut self, file: PathBuf, takes: &str) {
-        self.0.entry(file).or_insert_with(|| takes.to_owned());
+        if can_be_at(&file) {
+            self.0.entry(file).or_insert_with(|| takes.to_owned());
+        }
     }
 
-    /// Adds so many of other files, which another user may have named: none that cannot be looked at, for
-    /// what may be there counts as everything.
-    pub(crate) fn add_first(&mut self, others: Self, most: usize) {
+    /// Adds other files, which another user may have named: none that cannot be looked at, for what may be
+    /// there counts as everything.
+    pub(crate) fn add_others(&mut self, others: Self) {
         let is_told = |file: &Path| match file.metadata() {
             Ok(_) => true,
             Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
         };
-        for (file, takes) in others.0.into_iter().take(most) {
-            if can_be_at(&file) && is_told(&file) {
+        for (file, takes) in others.0 {
+            if is_told(&file) {
                 self.0.entry(file).or_insert(takes);
             }
         }
@@ -46,7 +48,7 @@ const MAX_NAME_BYTES: usize = match cfg!(windows) {
 };
 
 /// Most bytes of a path; longer ones than Windows' are looked up nowhere.
-const MAX_PATH_BYTES: usize = match cfg!(windows) {
+pub(crate) const MAX_PATH_BYTES: usize = match cfg!(windows) {
     true => 3 * 32_767,
     false => 4095,
 };

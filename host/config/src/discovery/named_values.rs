@@ -6,7 +6,7 @@
 mod unreadable;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use dormouse_text::nearest::is_within_one_edit;
 
@@ -21,11 +21,11 @@ use super::library::{Library, LoadedFile};
 use super::places::{self, ClientPlace};
 use super::search::{DiscoverySetting, project_of};
 use super::{Discovery, Surroundings, files};
-use crate::named_files::named;
-use crate::{Client, Inputs, MAX_FILLED_IN, NamedFiles};
+use crate::named_files::{MAX_PATH_BYTES, named};
+use crate::{Client, Inputs, NamedFiles};
 
-/// Most files that one file names which others can have written: each is looked at whenever grants are
-/// judged.
+/// Most files that one file names which others can have written, one that is named twice counted twice:
+/// each is looked at whenever grants are judged.
 const MAX_OF_OTHERS: usize = 1000;
 
 impl Discovery {
@@ -70,6 +70,7 @@ impl Discovery {
                     variables: &variables,
                     folder: place.file.parent().unwrap_or(Path::new("")),
                     is_of_others: is_unread,
+                    left: if is_unread { MAX_OF_OTHERS } else { usize::MAX },
                     files: match is_unread {
                         true => &mut of_others,
                         false => &mut self.named_files,
@@ -89,7 +90,7 @@ impl Discovery {
                         naming.document(&document.root, &place.shape.keys);
                     }
                 }
-                self.named_files.add_first(of_others, MAX_OF_OTHERS);
+                self.named_files.add_others(of_others);
             }
         }
     }
@@ -121,6 +122,8 @@ struct Naming<'n> {
     folder: &'n Path,
     /// Whether others can write that file.
     is_of_others: bool,
+    /// Files that may still be named.
+    left: usize,
     files: &'n mut NamedFiles,
 }
 
@@ -203,6 +206,9 @@ impl Naming<'_> {
     /// Notes a file of variables, whose path is made of variables itself, unless it is one in whatever
     /// project is worked in: what such a server takes from it is trusted with that project.
     fn env_file(&mut self, written: &str, takes: &str) {
+        if self.left == 0 {
+            return;
+        }
         let home = &self.around.home;
         let filled = self.filled(written);
         let project = self.around.project.as_deref();
@@ -210,7 +216,7 @@ impl Naming<'_> {
         let is_relative = !filled.starts_with("~/") && Path::new(&filled).is_relative();
         if is_relative {
             // So it is read where no project is worked in.
-            self.files.add(filler::path(&filled, home, home), takes);
+            self.name(filler::path(&filled, home, home), takes);
         }
         let is_within = project.is_some_and(|project| {
             let mut inside = path
@@ -226,7 +232,7 @@ impl Naming<'_> {
         // Two projects may have one name.
         let follows_project = is_relative || self.forms(written).any(of_project);
         if !is_within || !follows_project {
-            self.files.add(path, takes);
+            self.name(path, takes);
         }
     }
 
@@ -247,7 +253,8 @@ impl Naming<'_> {
             entered: None,
             is_of_entered: false,
             is_users: true,
-            left: MAX_FILLED_IN,
+            // What is longer is no path.
+            left: MAX_PATH_BYTES,
             values: ValueFiles::default(),
             read: Vec::new(),
             filled_in: BTreeSet::new(),
@@ -259,10 +266,20 @@ impl Naming<'_> {
         filler.fill(written, self.dialect.expansion, "envFile").text
     }
 
+    fn name(&mut self, file: PathBuf, takes: &str) {
+        if let Some(left) = self.left.checked_sub(1) {
+            self.left = left;
+            self.files.add(file, takes);
+        }
+    }
+
     /// Notes the files that are named in a text.
     fn text(&mut self, text: &str, takes: &str) {
         let mut named = Vec::new();
         for form in self.forms(text) {
+            if named.len() >= self.left {
+                break;
+            }
             match form {
                 ReadForm::File { path } => {
                     named.push(filler::path(path, self.folder, &self.around.home));
@@ -274,7 +291,7 @@ impl Naming<'_> {
             }
         }
         for file in named {
-            self.files.add(file, takes);
+            self.name(file, takes);
         }
     }
 
@@ -303,6 +320,43 @@ mod tests {
     use crate::discovery::document;
     use crate::discovery::places::Syntax;
 
+    /// Each line of a file that another user can write may be many times as long as it is written.
+    #[test]
+    fn a_file_of_others_names_few_files_and_none_at_which_there_can_be_none() {
+        let mut around = Surroundings::default();
+        let long = format!("/{}", "x".repeat(200)).repeat(7);
+        around.env.insert("LONG".to_owned(), long);
+        let mut files = NamedFiles::default();
+        let mut naming = Naming {
+            client: Client::Cursor,
+            dialect: formats::dialect(Client::Cursor),
+            has_forms: false,
+            around: &around,
+            inputs: &Inputs::new(),
+            variables: &ClientVariables::default(),
+            folder: Path::new("/a"),
+            is_of_others: true,
+            left: MAX_OF_OTHERS,
+            files: &mut files,
+        };
+        let line = |number: usize| {
+            let filled = "${env:LONG}".repeat(number % 7);
+            format!("\"envFile\": \"{filled}/{number}\"\n")
+        };
+        let lines: String = (0..2 * MAX_OF_OTHERS).map(line).collect();
+        naming.unreadable(&lines);
+        assert_eq!(naming.left, 0);
+        let lengths: Vec<usize> = files
+            .iter()
+            .map(|(file, _)| file.as_os_str().len())
+            .collect();
+        assert!(lengths.len() <= MAX_OF_OTHERS);
+        assert!(lengths.len() > MAX_OF_OTHERS / 3, "{}", lengths.len());
+        assert!(lengths.iter().all(|length| *length <= MAX_PATH_BYTES));
+        // What fits is taken.
+        assert!(lengths.iter().any(|length| *length > 2 * 1400));
+    }
+
     #[test]
     fn keys_below_each_other_are_read_in_linear_time() {
         let input = |size: usize| {
@@ -322,6 +376,7 @@ mod tests {
                 variables: &ClientVariables::default(),
                 folder: Path::new("/a"),
                 is_of_others: false,
+                left: usize::MAX,
                 files: &mut files,
             };
             naming.entry(root, "");

@@ -53,15 +53,9 @@ pub(super) fn each_entries(
     options: Option<&[String]>,
     around: &Surroundings,
 ) -> Result<Vec<(String, Json)>, Uneditable> {
-    let mut names = edit::names(text, shape)?;
-    names.sort_unstable();
-    names.dedup();
-    let mut each = Vec::new();
-    for name in names {
-        let entry = edit::get(text, shape, &name)?;
-        let own = entry.filter(|entry| is_written(entry, Some(&name), options, around));
-        each.extend(own.map(|entry| (name, entry)));
-    }
+    let mut each = edit::entries(text, shape)?;
+    each.retain(|(name, entry)| is_written(entry, Some(name), options, around));
+    each.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     Ok(each)
 }
 
@@ -136,6 +130,7 @@ mod tests {
 
     use super::*;
     use crate::Client;
+    use crate::discovery::places::Syntax;
     use crate::install::Program;
 
     #[test]
@@ -215,5 +210,28 @@ mod tests {
                 assert!(!is_reached_alike(&one, &other), "{client} {one}");
             }
         }
+    }
+
+    #[test]
+    fn entries_for_single_servers_are_found_in_linear_time() {
+        let shape = FileShape {
+            syntax: Syntax::Json,
+            keys: vec!["mcpServers".to_owned()],
+            list: false,
+        };
+        let around = Surroundings::default();
+        let text = |size: usize| {
+            let args = |number: usize| format!(r#"["serve", "--server", "s{number}"]"#);
+            let entry = |number: usize| {
+                let args = args(number);
+                format!(r#""s{number}": {{"command": "dormouse", "args": {args}}}"#)
+            };
+            let entries: Vec<String> = (0..size).map(entry).collect();
+            format!(r#"{{"mcpServers": {{{}}}}}"#, entries.join(","))
+        };
+        dormouse_tests::growth::is_linear("entries", 100, text, |text| {
+            let each = each_entries(text, &shape, None, &around).unwrap();
+            assert_eq!(each.len(), text.matches("--server").count());
+        });
     }
 }

@@ -206,17 +206,15 @@ fn leave(
         let before = made.before.as_deref().unwrap_or_default();
         let has_replaced = made.command.contains(REPLACES);
         // A backup that can no longer be read as a list of servers has none to give back.
-        for name in edit::names(before, &place.shape).unwrap_or_default() {
+        for (name, entry) in edit::entries(before, &place.shape).unwrap_or_default() {
             // Older versions have put Dormouse over servers that have its name.
             let is_back = match name == entry::NAME {
                 true => goes && !has_dormouse(before, place, &[], around),
                 false => has_replaced,
             };
-            let entry = edit::get(before, &place.shape, &name).ok().flatten();
-            let is_own = |entry: &Json| own_entry::is_written(entry, Some(&name), None, around);
-            let Some(entry) = entry.filter(|entry| is_back && !is_own(entry)) else {
+            if !is_back || own_entry::is_written(&entry, Some(&name), None, around) {
                 continue;
-            };
+            }
             match edit::get(&change.after, &place.shape, &name).ok().flatten() {
                 None => change.edit(|text| edit::add(text, &place.shape, &name, &entry))?,
                 Some(other) if other != entry => servers.kept_out.push(name),
@@ -267,5 +265,6 @@ fn loads_dormouse(
 
 /// Returns the names of the servers that are to be in a file.
 fn names(change: &FileChange, place: &ClientPlace) -> anyhow::Result<Vec<String>> {
-    change.read(|text| edit::names(text, &place.shape))
+    let entries = change.read(|text| edit::entries(text, &place.shape))?;
+    Ok(entries.into_iter().map(|(name, _)| name).collect())
 }

@@ -123,14 +123,10 @@ pub fn passed_variables(around: &Surroundings) -> BTreeSet<String> {
         let text = file::read(&place.file).ok()??;
         Some((place, text))
     });
-    let entries = texts.flat_map(|(place, text)| {
-        let names = edit::names(&text, &place.shape).unwrap_or_default();
-        let entries = names.into_iter();
-        let entries = entries.filter_map(|name| edit::get(&text, &place.shape, &name).ok()?);
-        entries.collect::<Vec<_>>()
-    });
-    let own = entries.filter(|entry| is_dormouse(entry, around));
-    own.flat_map(|entry| listed_in(&entry).map(str::to_owned).collect::<Vec<_>>())
+    let entries =
+        texts.flat_map(|(place, text)| edit::entries(&text, &place.shape).unwrap_or_default());
+    let own = entries.filter(|(_, entry)| is_dormouse(entry, around));
+    own.flat_map(|(_, entry)| listed_in(&entry).map(str::to_owned).collect::<Vec<_>>())
         .collect()
 }
 

@@ -138,10 +138,10 @@ fn no_folder_of_a_project_that_a_users_entry_names_is_looked_at() {
         r#""command": "node", "args": ["index.js"], "cwd": "${workspaceFolder}/server""#,
         r#""command": "node", "args": ["index.js", "${workspaceFolder}/server/x"]"#,
         r#""command": "node", "args": ["index.js"], "env": {"A": "${workspaceFolder}/server"}"#,
-        r#""command": "${workspaceFolder}/server/dormouse", "args": ["serve"]"#,
+        r#""command": "${workspaceFolder}/server/program", "args": ["serve"]"#,
     ] {
         let mut all = Links::new();
-        let link = all.links.to_folder("link", Path::new("dormouse"), "");
+        let link = all.links.to_folder("link", Path::new("program"), "");
         std::os::unix::fs::symlink(link.unwrap(), all.path("project/server")).unwrap();
         let file = all.path(".cursor/mcp.json");
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

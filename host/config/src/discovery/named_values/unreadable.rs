@@ -125,6 +125,7 @@ mod tests {
                     variables: &Default::default(),
                     folder: std::path::Path::new("/a"),
                     is_of_others: false,
+                    left: usize::MAX,
                     files: &mut Default::default(),
                 };
                 naming.unreadable(text);

@@ -8,6 +8,8 @@ mod text;
 mod toml;
 mod yaml;
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value as Json};
 
 use crate::discovery::document::{self, DocumentValue, Node};
@@ -97,17 +99,27 @@ pub fn get(text: &str, shape: &FileShape, name: &str) -> Result<Option<Json>, Un
     Ok(found)
 }
 
-/// Returns the names of a file's servers.
+/// Returns the entries of a file's servers in their order, each with its name. Of several of one name that
+/// is the last one.
 ///
 /// # Errors
 /// The file is malformed.
-pub fn names(text: &str, shape: &FileShape) -> Result<Vec<String>, Uneditable> {
+pub fn entries(text: &str, shape: &FileShape) -> Result<Vec<(String, Json)>, Uneditable> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut document = read(text, shape.syntax)?;
-    let name = |item: &Json| item.get("name").and_then(Json::as_str).map(str::to_owned);
-    Ok(match servers(&mut document, shape, false) {
-        Some(Json::Object(members)) => members.keys().cloned().collect(),
-        Some(Json::Array(items)) => items.iter().filter_map(name).collect(),
+    let named = |item: Json| {
+        let name = item.get("name").and_then(Json::as_str).map(str::to_owned);
+        Some((name?, item))
+    };
+    Ok(match servers(&mut document, shape, false).map(Json::take) {
+        Some(Json::Object(members)) => members.into_iter().collect(),
+        Some(Json::Array(items)) => {
+            let mut seen = HashSet::new();
+            let last = items.into_iter().rev().filter_map(named);
+            let mut last: Vec<_> = last.filter(|(name, _)| seen.insert(name.clone())).collect();
+            last.reverse();
+            last
+        }
         _ => Vec::new(),
     })
 }
