@@ -221,9 +221,18 @@ mod tests {
         };
         let around = Surroundings::default();
         let text = |size: usize| {
-            let args = |number: usize| format!(r#"["serve", "--server", "s{number}"]"#);
             let entry = |number: usize| {
-                let args = args(number);
+                let args = [
+                    "serve",
+                    "--client",
+                    "cursor",
+                    "--server",
+                    "-",
+                    "--own-names",
+                ];
+                let args = json!(args)
+                    .to_string()
+                    .replace("\"-\"", &format!("\"s{number}\""));
                 format!(r#""s{number}": {{"command": "dormouse", "args": {args}}}"#)
             };
             let entries: Vec<String> = (0..size).map(entry).collect();

@@ -21,7 +21,9 @@ impl Naming<'_> {
             rest = after;
             if let Some((value, after)) = value(after) {
                 self.env_file(value, &takes);
-                self.env_file(&unescaped(value), &takes);
+                if value.contains('\\') {
+                    self.env_file(&unescaped(value), &takes);
+                }
                 rest = after;
             }
         }
