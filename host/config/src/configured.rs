@@ -5,6 +5,7 @@ mod denied_targets;
 mod launches;
 mod names;
 mod overlays;
+mod problems_of_files;
 mod project_file;
 mod reviewed;
 mod untrusted_project;

@@ -158,6 +158,23 @@ fn clients(server: &ServerConfig) -> Vec<String> {
     names
 }
 
+/// Returns the first line of a text, and its last ones where it has many: a program's last words may be a
+/// page long, and what it ends with says most.
+fn shortened(text: &str) -> String {
+    const LAST: usize = 4;
+    let lines: Vec<&str> = text.lines().collect();
+    match (lines.first(), lines.len().checked_sub(LAST + 1)) {
+        (Some(first), Some(left_out @ 2..)) => {
+            let last = lines.get(lines.len() - LAST..).unwrap_or_default();
+            format!(
+                "{first}\n… ({left_out} lines; `dormouse doctor` shows them)\n{}",
+                last.join("\n")
+            )
+        }
+        _ => text.to_owned(),
+    }
+}
+
 /// Returns the text on the servers below the table, a line for each remark.
 fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
     const FEW: usize = 3;
@@ -168,7 +185,7 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
         text.push_str(&format!("{}: {what}\n", output::styled(style, about)));
     };
     for problem in roster.problems_of_files().iter().take(FEW) {
-        line(BAD, "a client's file", problem);
+        line(BAD, "a client's file", &problem.to_string());
     }
     for server in servers {
         let is_wrong = matches!(
@@ -176,7 +193,7 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
             ServerState::NeedsConfig | ServerState::NeedsAuth | ServerState::Failed
         );
         if let Some(error) = server.error.as_deref().filter(|_| is_wrong) {
-            line(BAD, &server.name, error);
+            line(BAD, &server.name, &shortened(error));
         }
     }
     let unknown = servers
@@ -251,4 +268,22 @@ fn told(roster: &Roster, servers: &[ServerStatus]) -> String {
         text.push_str(&status::not_shown(server));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_errors_are_told_by_their_begin_and_their_end() {
+        let lines = |count: usize| {
+            let lines: Vec<String> = (0..count).map(|line| line.to_string()).collect();
+            lines.join("\n")
+        };
+        for count in [0, 1, 6] {
+            assert_eq!(shortened(&lines(count)), lines(count));
+        }
+        let told = "0\n… (2 lines; `dormouse doctor` shows them)\n3\n4\n5\n6";
+        assert_eq!(shortened(&lines(7)), told);
+    }
 }

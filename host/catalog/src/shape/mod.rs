@@ -75,6 +75,7 @@ impl fmt::Display for NonconformingItem {
                 f,
                 "{what} `{name}` is shown without what MCP does not have: {why}"
             ),
+            false if self.why == TASK_ALONE => write!(f, "{what} `{name}` is not shown: {why}"),
             false => write!(
                 f,
                 "{what} `{name}` is not shown: {why}\n\

@@ -3,7 +3,7 @@
 use dormouse_protocol::{Answer, AskError, ListKind, Question};
 use futures::future::BoxFuture;
 use rmcp::model::{ProgressToken, RequestId, SubscriptionFilter};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 /// Client that can be sent notifications and requests: as belonging to one of its own requests, or
 /// to none.
@@ -66,8 +66,8 @@ impl Notification {
     ) -> Self {
         Self::new("notifications/progress")
             .with("progressToken", json!(token))
-            .with("progress", progress)
-            .with_some("total", total)
+            .with("progress", number(progress))
+            .with_some("total", total.map(number))
             .with_some("message", message)
     }
 
@@ -120,5 +120,30 @@ impl Notification {
         let Self { method, params } = self;
         let params = (!params.is_empty()).then(|| Value::from(params).to_string());
         dormouse_jsonrpc::notification(method, params.as_deref())
+    }
+}
+
+/// Returns a number that is written as clients expect it: many read no fraction where there is none.
+fn number(value: f64) -> Value {
+    let written: Result<Number, _> = value.to_string().parse();
+    written.map_or_else(|_| value.into(), Value::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_written_as_such() {
+        for (value, written) in [
+            (1.0, "1"),
+            (0.0, "0"),
+            (-3.0, "-3"),
+            (0.25, "0.25"),
+            (9_007_199_254_740_992.0, "9007199254740992"),
+            (1e300, "1e300"),
+        ] {
+            assert_eq!(number(value).to_string(), written);
+        }
     }
 }

@@ -11,18 +11,21 @@ use crate::mcp::client::client_table;
 use crate::roster::Snapshot;
 
 /// Instructions of Dormouse itself.
-pub(in crate::mcp) const OWN: &str = "The tools of several servers. A tool's name begins with the name of \
-     its server; each server is started by the first call of one of its tools.";
+pub(in crate::mcp) const OWN: &str = "The tools of several servers.";
 
 /// Instructions of Dormouse itself for agents that search for tools.
 const OF_SEARCH: &str = "The tools of several servers, most of which are not in your list of tools: \
-     `search_tools` finds them by what they do. A tool's name begins with the name of its server; \
-     each server is started by the first call of one of its tools.";
+     `search_tools` finds them by what they do.";
 
 /// Instructions of Dormouse itself for agents that load tools.
 const OF_INDEX: &str = "The tools of several servers, most of which are not in your list of tools: \
-     `list_servers` names them, and `load_tools` loads them. A tool's name begins with the name of its \
-     server; each server is started by the first call of one of its tools.";
+     `list_servers` names them, and `load_tools` loads them.";
+
+/// Beginning of the names of tools, where no server has another prefix.
+const OF_PREFIXES: &str = "A tool's name begins with the name of its server.";
+
+/// Start of servers, as agents are told it.
+const OF_STARTS: &str = "Each server is started by the first call of one of its tools.";
 
 /// Longest instructions for other clients, in bytes: a model has to read them before anything else.
 const MAX_BYTES: usize = 16 << 10;
@@ -41,8 +44,19 @@ pub(in crate::mcp) fn for_client(snapshot: &Snapshot, client: &str, mode: ShownM
         ShownMode::Index => OF_INDEX,
         ShownMode::Search => OF_SEARCH,
     };
+    let mut servers = snapshot.servers().values();
+    let has_prefixes = servers.all(|server| server.config().prefix.is_none());
+    let of_prefixes = Some(OF_PREFIXES).filter(|_| has_prefixes);
+    let own: Vec<&str> = [Some(own), of_prefixes, Some(OF_STARTS)]
+        .into_iter()
+        .flatten()
+        .collect();
     let most = client_table::of(client).instructions_bytes;
-    told(own, snapshot.instructions(), most.unwrap_or(MAX_BYTES))
+    told(
+        &own.join(" "),
+        snapshot.instructions(),
+        most.unwrap_or(MAX_BYTES),
+    )
 }
 
 /// Returns Dormouse's own and those of all servers in at most `most` bytes, each after its server's name.

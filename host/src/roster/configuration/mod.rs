@@ -6,11 +6,10 @@ mod settled;
 mod switch;
 pub(super) mod watch;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use dormouse_config::discovery::SourceState;
-use dormouse_config::{Config, Configured, WatchedFile};
+use dormouse_config::{Config, ConfigProblem, Configured, WatchedFile};
 
 use super::{Places, Roster};
 use crate::store::Trust;
@@ -87,19 +86,8 @@ impl Roster {
     }
 
     /// Returns the problems in the files of the user's clients, and of projects that they trust.
-    pub fn problems_of_files(&self) -> Vec<String> {
-        let config = self.config();
-        let sources = config.found.sources.iter();
-        let sources = sources.filter(|source| config.is_trusted_scope(&source.scope));
-        let problems = sources.flat_map(|source| match &source.state {
-            SourceState::Missing => &[],
-            SourceState::Read { problems, .. } => problems.as_slice(),
-        });
-        let mut told = HashSet::new();
-        let problems = problems.map(ToString::to_string);
-        problems
-            .filter(|problem| told.insert(problem.clone()))
-            .collect()
+    pub fn problems_of_files(&self) -> Vec<ConfigProblem> {
+        self.config().problems_of_files()
     }
 
     /// Returns the names of servers that are not shown because another one has the same launch,

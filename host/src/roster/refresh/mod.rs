@@ -12,7 +12,7 @@ use dormouse_protocol::ListKind;
 use dormouse_upstream::without_blocking;
 
 pub use problems::PROBLEMS_OF_SERVERS;
-use problems::{log_new_problems, only_in};
+use problems::{log_new_problems, log_problems_of_files, only_in};
 pub(super) use reading::Reading;
 pub(super) use replaced::ReplacedServers;
 
@@ -35,6 +35,7 @@ impl Roster {
             for problem in only_in(&new.own_problems, &config.own_problems) {
                 tracing::error!("{problem}");
             }
+            log_problems_of_files(&config, &new);
             config = Arc::new(new);
             *self.config.lock() = Arc::clone(&config);
             let doubts = folders::doubts(&config).into_iter();

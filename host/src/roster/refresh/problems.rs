@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::Hash;
 
+use dormouse_config::Configured;
 use dormouse_policy::LogBudget;
 
 use crate::roster::Snapshot;
@@ -16,6 +17,21 @@ const LOGGED_AT_ONCE: usize = 3;
 
 /// Budget of log lines about servers' offers, which they may change as often as they like.
 static OFFERS: LogBudget = LogBudget::new(Cow::Borrowed("items and names of servers"));
+
+/// Logs the problems of clients' files that are new.
+pub(super) fn log_problems_of_files(old: &Configured, new: &Configured) {
+    let (old, new) = (old.problems_of_files(), new.problems_of_files());
+    let problems = only_in(&new, &old);
+    for problem in problems.iter().take(LOGGED_AT_ONCE) {
+        tracing::error!(target: PROBLEMS_OF_SERVERS, "{problem}");
+    }
+    if let Some(more @ 1..) = problems.len().checked_sub(LOGGED_AT_ONCE) {
+        tracing::error!(
+            target: PROBLEMS_OF_SERVERS,
+            "{more} more problems in clients' files\nhint: `dormouse doctor` shows them"
+        );
+    }
+}
 
 /// Logs the problems that are new.
 pub(super) fn log_new_problems(old: &Snapshot, new: &Snapshot) {

@@ -105,11 +105,13 @@ pub(super) fn of(roster: &Roster, snapshot: &Snapshot) -> Status {
     }
 }
 
-/// Returns what is wrong with the user's configuration, outside of servers.
+/// Returns what is wrong with the user's configuration and their clients' files, outside of servers.
 fn problems(roster: &Roster) -> Vec<String> {
     let unreadable = roster.unreadable.lock().clone();
     let config = roster.config();
-    let others = config.own_problems.iter().map(ToString::to_string);
+    let of_clients = config.problems_of_files();
+    let others = config.own_problems.iter().chain(&of_clients);
+    let others = others.map(ToString::to_string);
     unreadable.into_iter().chain(others).collect()
 }
 
