@@ -12,6 +12,7 @@ mod kinds_of_clients;
 mod long_learning;
 mod unshown;
 mod untold;
+mod values;
 
 use dormouse_launch::{Launch, Stdio};
 use serde_json::value::{RawValue, to_raw_value};

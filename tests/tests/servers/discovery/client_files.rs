@@ -116,6 +116,40 @@ fn edits_are_followed() {
     comes_to(&mut host, &["own__add"]);
 }
 
+/// What is approved of it stays so, and what it has become since waits.
+#[test]
+fn a_token_that_is_replaced_makes_no_new_server() {
+    let all = Scripted::new();
+    all.offers("notes", &[("add", "Adds a note.")]);
+    let set_token = |token: &str| {
+        all.configure(&all.cursor(), &["notes"]);
+        let text = fs::read_to_string(all.cursor()).unwrap();
+        let mut file: Value = serde_json::from_str(&text).unwrap();
+        file["mcpServers"]["notes"]["env"]["TOKEN"] = json!(token);
+        fs::write(all.cursor(), file.to_string()).unwrap();
+    };
+    set_token("first-token");
+    let mut host = all.serve(&[]);
+    host.text("notes__discover", json!({})).unwrap();
+    comes_to(&mut host, &["notes__add"]);
+    all.offers("notes", &[("add", "Adds a note."), ("drop", "New.")]);
+    set_token("second-token");
+    let starts = all.starts("notes");
+    // The next start has the new token, and its tools are those that were approved.
+    wait::until("another start", || {
+        assert_eq!(tools(&mut host), ["notes__add"]);
+        // One that runs while the edit is read may end.
+        let _ = host.text("notes__add", json!({ "text": "a" }));
+        ensure!(all.starts("notes") > starts, "none yet");
+        Ok(())
+    })
+    .unwrap();
+    let mut next = all.serve(&[]);
+    assert_eq!(tools(&mut next), ["notes__add"]);
+    let told = all.run(&["diff", "notes"]);
+    assert!(told.contains("drop"), "{told}");
+}
+
 /// Returns a server of VS Code's that asks for a variable of the server, and the server's file.
 fn asking_for_a_key() -> (Scripted, PathBuf) {
     let all = Scripted::new();

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 
 use dormouse_launch::{Launch, Secret};
 
-/// Hash of a bridge's configuration, and the scope of the records under it.
+/// Hashes of a bridge's configuration, and the scope of the records under them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Fingerprint {
-    /// Hexadecimal digits.
+    /// Hash of the launch: hexadecimal digits.
     launch: String,
+    /// Hash of the launch without variables, headers and the query of its URL, which have tokens that
+    /// change.
+    without_values: String,
     known_of: KnownOf,
 }
 
@@ -29,44 +32,9 @@ impl Fingerprint {
     /// Makes the fingerprint of a launch, no variable expanded.
     #[must_use]
     pub fn of(launch: &Launch) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        // Each part with its length, so that no two lists of parts are one text.
-        let mut add_bytes = |part: &[u8]| {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part);
-        };
-        let mut add = |part: &str| add_bytes(part.as_bytes());
-        let table = |add: &mut dyn FnMut(&str), values: &BTreeMap<String, Secret>| {
-            add(&values.len().to_string());
-            for (name, value) in values {
-                add(name);
-                add(value.expose());
-            }
-        };
-        match launch {
-            Launch::Stdio(stdio) => {
-                add("stdio");
-                add(&stdio.command);
-                add(&stdio.args.len().to_string());
-                stdio.args.iter().for_each(|arg| add(arg));
-                table(&mut add, &stdio.env);
-                let cwd = stdio.cwd.as_deref().map(Path::as_os_str);
-                add_bytes(cwd.unwrap_or_default().as_encoded_bytes());
-            }
-            Launch::Http(http) => {
-                add("http");
-                add(&http.url);
-                table(&mut add, &http.headers);
-                // Who is logged in may see other tools. Where nothing is said, the
-                // hash stays what it was before there was anything to say.
-                for (key, text) in http.oauth.identity() {
-                    add(key);
-                    add(text);
-                }
-            }
-        }
         Self {
-            launch: hasher.finalize().to_hex().to_string(),
+            launch: hash(launch, true),
+            without_values: hash(launch, false),
             known_of: KnownOf::Anywhere,
         }
     }
@@ -75,8 +43,8 @@ impl Fingerprint {
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
         Self {
-            launch: self.launch.clone(),
             known_of: KnownOf::Folder(folder.to_owned()),
+            ..self.clone()
         }
     }
 
@@ -84,8 +52,8 @@ impl Fingerprint {
     #[must_use]
     pub fn in_project(&self, folder: &Path) -> Self {
         Self {
-            launch: self.launch.clone(),
             known_of: KnownOf::Project(folder.to_owned()),
+            ..self.clone()
         }
     }
 
@@ -97,8 +65,8 @@ impl Fingerprint {
             KnownOf::Project(_) => self.known_of.clone(),
         };
         Self {
-            launch: self.launch.clone(),
             known_of,
+            ..self.clone()
         }
     }
 
@@ -107,8 +75,8 @@ impl Fingerprint {
     pub fn without_project(&self) -> Option<Self> {
         let is_of_project = matches!(self.known_of, KnownOf::Project(_));
         is_of_project.then(|| Self {
-            launch: self.launch.clone(),
             known_of: KnownOf::Anywhere,
+            ..self.clone()
         })
     }
 
@@ -132,9 +100,88 @@ impl Fingerprint {
         }
     }
 
+    /// Returns the name of a file, without an extension, for all launches of the server of a name that
+    /// differ from one another in values alone, wherever they are started.
+    #[must_use]
+    pub fn file_stem_without_values(&self, server: &str) -> String {
+        let anywhere = Self {
+            launch: self.without_values.clone(),
+            ..self.anywhere()
+        };
+        let server = blake3::hash(server.as_bytes()).to_hex();
+        format!("{}.for-{server}", anywhere.file_stem())
+    }
+
+    /// Returns the hexadecimal digits of the launch.
+    #[must_use]
+    pub fn launch(&self) -> &str {
+        &self.launch
+    }
+
+    /// Returns the fingerprint of a launch with other values, in the same scope. `launch` are its
+    /// [digits](Self::launch); none where these are none.
+    #[must_use]
+    pub fn with_other_values(&self, launch: &str) -> Option<Self> {
+        let is_hash =
+            launch.len() == 2 * blake3::OUT_LEN && launch.bytes().all(|b| b.is_ascii_hexdigit());
+        is_hash.then(|| Self {
+            launch: launch.to_owned(),
+            ..self.clone()
+        })
+    }
+
     /// Returns the beginning of the [file stem](Self::file_stem) in every folder.
     #[must_use]
     pub fn file_stem_of_folders(&self) -> String {
         format!("{}.in-", self.anywhere().file_stem())
     }
+}
+
+/// Returns the hash of a launch, with the values of its variables and headers and the query of its URL, or
+/// without all of these.
+fn hash(launch: &Launch, has_values: bool) -> String {
+    let mut hasher = blake3::Hasher::new();
+    // Each part with its length, so that no two lists of parts are one text.
+    let mut add_bytes = |part: &[u8]| {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    };
+    let mut add = |part: &str| add_bytes(part.as_bytes());
+    let table = |add: &mut dyn FnMut(&str), values: &BTreeMap<String, Secret>| {
+        add(&values.len().to_string());
+        for (name, value) in values {
+            add(name);
+            add(value.expose());
+        }
+    };
+    match launch {
+        Launch::Stdio(stdio) => {
+            add("stdio");
+            add(&stdio.command);
+            add(&stdio.args.len().to_string());
+            stdio.args.iter().for_each(|arg| add(arg));
+            if has_values {
+                table(&mut add, &stdio.env);
+            }
+            let cwd = stdio.cwd.as_deref().map(Path::as_os_str);
+            add_bytes(cwd.unwrap_or_default().as_encoded_bytes());
+        }
+        Launch::Http(http) => {
+            add("http");
+            match http.url.split_once(['?', '#']) {
+                Some((url, _)) if !has_values => add(url),
+                _ => add(&http.url),
+            }
+            if has_values {
+                table(&mut add, &http.headers);
+            }
+            // Who is logged in may see other tools. Where nothing is said, the
+            // hash stays what it was before there was anything to say.
+            for (key, text) in http.oauth.identity() {
+                add(key);
+                add(text);
+            }
+        }
+    }
+    hasher.finalize().to_hex().to_string()
 }
