@@ -232,12 +232,12 @@ async fn what_a_tool_says_reaches_who_wants_to_hear_it() {
         heard.map(|m| m["params"].clone()).collect()
     };
     let progress = heard(&agent, PROGRESS);
-    let said: Vec<_> = progress.iter().filter(|p| p["progress"] == 1.0).collect();
+    let said: Vec<_> = progress.iter().filter(|p| p["progress"] == 1).collect();
     assert_eq!(
         said,
-        [&json!({"progressToken": "t", "progress": 1.0, "total": 2.0, "message": "half way"})]
+        [&json!({"progressToken": "t", "progress": 1, "total": 2, "message": "half way"})]
     );
-    let last = json!({"progressToken": "t", "progress": 2.0, "total": 2.0});
+    let last = json!({"progressToken": "t", "progress": 2, "total": 2});
     assert_eq!(progress.last(), Some(&last));
     let logged = json!({"level": "info", "logger": "math", "data": "tick"});
     assert_eq!(heard(&agent, LOG), std::slice::from_ref(&logged));

@@ -32,7 +32,7 @@ fn what_a_suspended_call_says_comes_before_what_it_says_later() {
     later.follow(&meanwhile);
     later.progress(4.0, None, None);
     // Nothing is told that the request before was told already.
-    let told = [2.0, 3.0, 4.0].map(|n| json!({ "progressToken": 1, "progress": n }).to_string());
+    let told = [2, 3, 4].map(|n| json!({ "progressToken": 1, "progress": n }).to_string());
     assert_eq!(waiting(&later), told);
     assert!(waiting(&meanwhile).is_empty());
     // Many can be suspended, and for long.
@@ -69,8 +69,8 @@ fn progress_only_grows_and_ends_with_the_answer() {
     assert_eq!(
         waiting(&relay),
         [
-            r#"{"progressToken":1,"progress":1.0,"total":2.0,"message":"half"}"#,
-            r#"{"progressToken":1,"progress":2.0}"#,
+            r#"{"progressToken":1,"progress":1,"total":2,"message":"half"}"#,
+            r#"{"progressToken":1,"progress":2}"#,
         ]
     );
 }
@@ -90,7 +90,7 @@ fn what_the_host_tells_first_takes_no_progress_from_the_call() {
         params["progress"].to_string()
     });
     let expected = [
-        "0.001", "0.002", "0.002001", "0.002002", "0.5", "1.0", "1.001",
+        "0.001", "0.002", "0.002001", "0.002002", "0.5", "1", "1.001",
     ];
     assert_eq!(numbers.collect::<Vec<_>>(), expected);
 }
@@ -108,7 +108,7 @@ fn a_flood_is_bounded_and_keeps_the_newest_progress() {
     let left_out = waiting.pop().unwrap();
     assert!(left_out.contains("of server `one` were"), "{left_out}");
     assert!(waiting.len() <= WAITING, "{}", waiting.len());
-    assert!(waiting.last().unwrap().contains("9999.0"), "{waiting:?}");
+    assert!(waiting.last().unwrap().contains("9999}"), "{waiting:?}");
 }
 
 /// A tool that tells what it has gathered floods nobody.
@@ -224,7 +224,7 @@ fn what_waits_is_bounded_in_bytes_too() {
     }
     let mut waiting = waiting(&relay);
     assert!(waiting.pop().unwrap().contains("left out"));
-    assert!(waiting.last().unwrap().contains("999.0"));
+    assert!(waiting.last().unwrap().contains(":999,"));
     assert_eq!(bytes(&relay), 0);
 }
 
