@@ -63,6 +63,7 @@ pub(crate) fn open(
     let child_status = Arc::new(ChildStatus {
         words: StderrTail::new(server, Arc::clone(secrets), log, stdio.pass_env.clone()),
         given_up: OnceLock::new(),
+        no_message: OnceLock::new(),
         status: OnceLock::new(),
         has_unread: AtomicBool::new(false),
         has_heir: AtomicBool::new(false),
@@ -142,7 +143,12 @@ impl MessageSender for Pipe {
             .get()
             .or_else(|| child_status.status.get());
         let what = status.map_or("it was still running, and is ended", String::as_str);
-        child_status.words.below(what)
+        // Who has waited for an answer in vain may have waited for that.
+        let printed = child_status.no_message.get();
+        let printed = printed.map(|line| format!("; it printed what is no message: `{line}`"));
+        child_status
+            .words
+            .below(&format!("{what}{}", printed.unwrap_or_default()))
     }
 
     fn has_unread(&self) -> bool {

@@ -13,6 +13,8 @@ pub(super) struct ChildStatus {
     /// Reason for which it was given up, where it did not end by itself.
     pub(super) given_up: OnceLock<String>,
     pub(super) status: OnceLock<String>,
+    /// Beginning of the first line of its standard output that is no message, without secrets.
+    pub(super) no_message: OnceLock<String>,
     /// Whether the child has left a part of its input unread.
     pub(super) has_unread: AtomicBool,
     /// Whether a process that the child has started has said something after the child's end.

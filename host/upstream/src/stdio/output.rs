@@ -22,7 +22,6 @@ pub(super) async fn read(
 ) {
     let queue_room = QueueRoom::new(room.message_bytes());
     let mut place = room.place();
-    let mut junk = false;
     loop {
         let mut no_room = NoReadRoom::Message(room.message_bytes());
         let has_room = |bytes| {
@@ -53,12 +52,13 @@ pub(super) async fn read(
                 }
             }
             Err(line) if line.trim().is_empty() => {}
-            Err(line) if !std::mem::replace(&mut junk, true) => {
+            Err(line) if child_status.no_message.get().is_none() => {
                 let text = child_status.words.without_secrets(&line, 200);
+                let text = text.escape_debug().to_string();
                 tracing::warn!(
-                    "server `{server}` prints to stdout what is no message, and goes on: `{}`",
-                    text.escape_debug()
+                    "server `{server}` prints to stdout what is no message, and goes on: `{text}`"
                 );
+                let _ = child_status.no_message.set(text);
             }
             Err(_) => {}
         }

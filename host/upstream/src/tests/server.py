@@ -175,6 +175,8 @@ def request(id, method, params):
     SEEN["requests"] += 1
     meta = params.get("_meta", {})
     if "silent" in ODD:
+        if "pretty" in ODD:
+            print(json.dumps({"jsonrpc": "2.0", "id": id, "result": {}}, indent=1), flush=True)
         return
     if LATE and method not in ("server/discover", "initialize"):
         error(LATE.pop(), -32601, "Method not found")

@@ -17,6 +17,14 @@ async fn one_that_never_answers_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn one_whose_answers_are_no_messages_is_told_what_it_prints() {
+    let odd = patient(&["silent", "pretty"], Duration::from_secs(1));
+    let why = why(odd.call("echo", json!({})).await);
+    assert!(why.contains("did not answer within 1 s"), "{why}");
+    assert!(why.contains("it printed what is no message: `{`"), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_failed_start_is_told_to_all_with_its_reason_and_not_repeated_at_once() {
     let odd = odd(&["dies-on-start"]);
     let calls = (0..20).map(|_| odd.call("echo", json!({})));
