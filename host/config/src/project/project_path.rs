@@ -1,20 +1,26 @@
 //! Paths within a project's folder, which the project's author can make links.
 
-use std::io::ErrorKind;
-use std::path::Path;
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf, is_separator};
 
 use cap_primitives::ambient_authority;
 use cap_primitives::fs::{FollowSymlinks, open_ambient_dir, stat};
 use dormouse_files::links;
 
 /// Problem of a file that leads out of a project that nobody trusts, as what follows "the file".
-pub(crate) const LEADS_OUT: &str = "is a link out of the project's folder, which is followed \
-    when `dormouse trust` has been used there";
+pub(crate) const LEADS_OUT: &str = "is a link out of the project's folder, or by a longer way than any \
+    needs, which is followed when `dormouse trust` has been used there";
 
-/// Whether a path leads out of a project's folder by links in it. Nothing outside of the folder is
-/// looked at: it may be on another machine, which would be connected to, or on one that gives no
-/// answer. So whoever looks at a path in a project that nobody has ever trusted asks this before; and of
-/// a path elsewhere that leads into the folder it is not asked where it goes on.
+/// Most names that links add to the way to a file in a project: looking at them takes a while, and each
+/// link of a chain of dozens can have thousands.
+const MAX_LINKED_NAMES: usize = 64;
+
+/// Whether a path leads out of a project's folder by links in it, or in it by longer ways than anybody
+/// needs. Nothing outside of the folder is looked at: it may be on another machine, which would be
+/// connected to, or on one that gives no answer. So whoever looks at a path in a project that nobody has
+/// ever trusted asks this before; and of a path elsewhere that leads into the folder it is not asked where
+/// it goes on.
 #[must_use]
 pub(crate) fn leads_out(project: &Path, file: &Path) -> bool {
     let Ok(within) = file.strip_prefix(project) else {
@@ -22,15 +28,66 @@ pub(crate) fn leads_out(project: &Path, file: &Path) -> bool {
         let real = project.canonicalize();
         return real.map_or(true, |real| links::leads_into(file, &real));
     };
-    // Of a folder that cannot be opened, no file can.
-    let Ok(folder) = open_ambient_dir(project, ambient_authority()) else {
-        return false;
-    };
-    match stat(&folder, within, FollowSymlinks::Yes) {
-        Ok(_) => false,
-        // The system's own refusals have numbers.
-        Err(error) => error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none(),
+    is_way_out(within, |path| {
+        let path = project.join(path);
+        let found = path.symlink_metadata()?;
+        found.is_symlink().then(|| path.read_link()).transpose()
+    })
+}
+
+/// Whether a way leads out of the folder that it begins in, or is too long. `target_of` looks at one path
+/// in the folder, to which no link leads, and returns its target where it is a link.
+fn is_way_out(within: &Path, target_of: impl Fn(&Path) -> io::Result<Option<PathBuf>>) -> bool {
+    let mut passed = PathBuf::new();
+    let mut names = Vec::new();
+    if !go_on(&mut names, within) {
+        return true;
     }
+    let mut linked_names = 0;
+    while let Some(name) = names.pop() {
+        let Some(name) = name else {
+            if !passed.pop() {
+                return true;
+            }
+            continue;
+        };
+        passed.push(name);
+        match target_of(&passed) {
+            Ok(None) => {}
+            Ok(Some(target)) => {
+                passed.pop();
+                linked_names += length(&target);
+                if linked_names > MAX_LINKED_NAMES || !go_on(&mut names, &target) {
+                    return true;
+                }
+            }
+            // What cannot be looked at leads nowhere.
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Puts the names of a path, none for `..`, on those that are still to be followed, of which the next one is
+/// the last. Returns false for a path that does not begin in the folder.
+fn go_on(names: &mut Vec<Option<OsString>>, path: &Path) -> bool {
+    for component in path.components().rev() {
+        match component {
+            Component::Normal(name) => names.push(Some(name.to_owned())),
+            Component::ParentDir => names.push(None),
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return false,
+        }
+    }
+    true
+}
+
+/// Returns how many names a link's target has, with those that lead nowhere, such as `.`, which take
+/// the system as long.
+fn length(target: &Path) -> usize {
+    let bytes = target.as_os_str().as_encoded_bytes().iter();
+    let separators = bytes.filter(|byte| is_separator(char::from(**byte)));
+    separators.count().saturating_add(1)
 }
 
 /// Location of a file that has been opened.
@@ -113,11 +170,15 @@ pub(crate) fn is_marked(folder: &Path, mark: &Path) -> bool {
     {
         return false;
     }
-    match stat(&opened, mark, FollowSymlinks::No) {
-        Ok(found) => !is_somebody_elses(&opened, &found),
-        // A folder on the way to it is a link out of this one.
-        Err(error) => error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none(),
+    // A link out of this folder, and one by a long way, is one wherever it leads.
+    if mark
+        .parent()
+        .is_some_and(|above| leads_out(folder, &folder.join(above)))
+    {
+        return true;
     }
+    let found = stat(&opened, mark, FollowSymlinks::No);
+    found.is_ok_and(|found| !is_somebody_elses(&opened, &found))
 }
 
 #[cfg(unix)]
@@ -139,6 +200,7 @@ fn is_somebody_elses(_: &std::fs::File, _: &cap_primitives::fs::Metadata) -> boo
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::cell::Cell;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -167,7 +229,7 @@ mod tests {
             ("inside", false),
             ("sub/up", false),
             ("through", false),
-            ("loop", false),
+            ("loop", true),
             ("out", true),
             ("absolute", true),
             ("dangling", true),
@@ -214,5 +276,26 @@ mod tests {
         let link = folder.path().join("link");
         assert!(!leads_out(&link, &link.join("inside")));
         assert!(leads_out(&link, &link.join("out")));
+    }
+
+    /// However many links there are, and however long each is, a file is looked for in few steps.
+    #[test]
+    fn the_way_to_a_file_of_a_project_has_few_steps() {
+        let looks = |links: usize, target: &str| {
+            let looks = Cell::new(0);
+            let is_out = is_way_out(Path::new("0"), |path| {
+                looks.set(looks.get() + 1);
+                let link: Option<usize> = path.to_str().unwrap().parse().ok();
+                let next = link.filter(|link| *link < links).map(|link| link + 1);
+                Ok(next.map(|next| format!("{target}{next}").into()))
+            });
+            (is_out, looks.get())
+        };
+        assert_eq!(looks(8, "folder/../"), (false, 17));
+        for target in ["", "./", ".///", "folder/../", &"folder/../".repeat(400)] {
+            let (few, many) = (looks(100, target), looks(400, target));
+            assert_eq!(few, many, "{target}");
+            assert!(few.0 && few.1 <= MAX_LINKED_NAMES + 1, "{target}: {few:?}");
+        }
     }
 }

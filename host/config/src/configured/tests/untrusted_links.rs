@@ -87,6 +87,39 @@ fn no_look_at_a_file_of_an_untrusted_project_leads_out_of_it() {
     }
 }
 
+/// A chain of links, each of them to thousands of names, takes milliseconds to follow.
+#[test]
+fn no_look_at_a_file_of_an_untrusted_project_goes_a_long_way() {
+    let all = Links::new();
+    let folder = all.path("project/.continue/mcpServers");
+    std::fs::create_dir_all(folder.join("a")).unwrap();
+    std::fs::write(folder.join("end"), "mcpServers:\n- name: s\n  command: c\n").unwrap();
+    let link =
+        |at: &str, target: &str| std::os::unix::fs::symlink(target, folder.join(at)).unwrap();
+    link("near.yaml", "a/../end");
+    link("far.yaml", &format!("{}end", "a/../".repeat(700)));
+    link("0.yaml", "1");
+    for index in 1..30 {
+        link(&index.to_string(), &format!("a/../{}", index + 1));
+    }
+    link("30", "end");
+    let watched = all.watched(&all.around());
+    for file in ["near.yaml", "far.yaml", "0.yaml"] {
+        assert!(watched.contains(&folder.join(file)), "{file}");
+    }
+    let trust = TestTrust::new(&all.path("data"));
+    let counted = |around: &Surroundings| {
+        let all = Configured::new(Config::default(), Some(around), &trust);
+        all.untrusted.map(|project| project.servers)
+    };
+    assert_eq!(counted(&all.around()), Some(1));
+    // Those that are not read are not looked at either.
+    std::fs::remove_file(folder.join("near.yaml")).unwrap();
+    let watched = all.watched(&all.around());
+    assert!(!watched.contains(&folder.canonicalize().unwrap().join("end")));
+    assert_eq!(counted(&all.around()), None);
+}
+
 /// A user's own link, or variable, may lead into the project, and one of the project's on from there.
 #[test]
 fn no_look_at_a_users_file_leads_through_an_untrusted_project() {
