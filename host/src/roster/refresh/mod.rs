@@ -124,6 +124,7 @@ impl Roster {
         let snapshot = Snapshot::new(servers, untrusted, reserved, rules, files);
         let snapshot = Arc::new(snapshot.with_profiles(profiles));
         log_new_problems(&old, &snapshot);
+        self.note_unlisted(&old, &snapshot);
         *self.current.write() = snapshot.clone();
         self.replaced.stop(&old, &snapshot);
         // At the start there is nobody to tell, and the list is not made before

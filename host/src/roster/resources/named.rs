@@ -1,11 +1,11 @@
-//! Resources that no list has: servers name them in their answers and notifications.
+//! Resources that no list has: servers name them in their answers and notifications, or have listed them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::roster::uris::{MAX_URI_BYTES, each_uri, text_of};
-use crate::roster::{Roster, Server};
+use crate::roster::{Roster, Server, Snapshot};
 
 /// Most URIs that are remembered of one server.
 const MAX_URIS: usize = 4096;
@@ -104,6 +104,29 @@ impl Roster {
         });
     }
 
+    /// Remembers the resources that servers list no longer: agents were shown these, and another connection
+    /// may have them still.
+    pub(in super::super) fn note_unlisted(&self, before: &Snapshot, now: &Snapshot) {
+        for (name, server) in now.servers() {
+            let old = before.servers().get(name);
+            let old = old.filter(|old| !Arc::ptr_eq(old, server) && server.continues(old.config()));
+            let Some(listed) = old.and_then(|old| old.listed()) else {
+                continue;
+            };
+            let still = server.listed();
+            if still.is_some_and(|still| Arc::ptr_eq(still, listed)) {
+                continue;
+            }
+            let still = still.into_iter().flat_map(|still| &still.resources);
+            let still: HashSet<&str> = still.map(|one| &*one.key).collect();
+            let gone = listed.resources.iter().map(|one| &*one.key);
+            let mut named = self.named.lock();
+            for uri in gone.filter(|uri| !still.contains(uri)) {
+                named.note(name, uri);
+            }
+        }
+    }
+
     /// Remembers a resource that an upstream says has changed. Returns false if it is another
     /// server's, or contested.
     pub(super) fn note_updated(&self, server: &str, uri: &str) -> bool {
@@ -124,7 +147,7 @@ impl Roster {
         self.named.lock().may_name_another(server, Instant::now())
     }
 
-    /// Returns the servers that have named a URI in their answers.
+    /// Returns the servers that have named a URI in their answers, or in lists of before.
     pub(super) fn naming(&self, uri: &str) -> Vec<String> {
         let snapshot = self.snapshot();
         // What a server has said that is gone counts for nothing.

@@ -248,6 +248,39 @@ fn templates_that_take_long_to_match_take_no_uri_from_another() {
     }
 }
 
+/// A connection that ends, or another one that is heard later, takes a resource out of its server's list,
+/// which an agent was shown.
+#[test]
+fn what_a_server_has_listed_is_not_anothers_when_it_is_listed_no_longer() {
+    let servers = Servers::new("", None);
+    let lists = |name: &str, uris: &[&str]| {
+        let resources = uris.iter().map(|uri| json!({ "uri": uri, "name": uri }));
+        let resources = resources.map(|object| to_raw_value(&object).unwrap());
+        let offered = Offered {
+            resources: resources.collect(),
+            ..Offered::default()
+        };
+        servers.offers(name, offered);
+        servers.roster.refresh(None);
+    };
+    let source = |uri: &str| {
+        let source = servers.roster.resource(uri);
+        source.map(|source| source.server)
+    };
+    servers.offers("evil", offered("Takes."));
+    lists("notes", &["note:///1", "note:///2"]);
+    let contested = UnresolvedResource::Contested(vec!["evil".to_owned(), "notes".to_owned()]);
+    for listed in [&["note:///2"] as &[&str], &[], &["note:///1"], &[]] {
+        lists("notes", listed);
+        for uri in ["note:///1", "note:///2"] {
+            assert_eq!(source(uri), Err(contested.clone()), "{uri} {listed:?}");
+        }
+        assert_eq!(source("note:///3").unwrap(), "evil");
+    }
+    let named = with_server("note:///1", "notes");
+    assert_eq!(source(&named).unwrap(), "notes");
+}
+
 #[test]
 fn a_template_of_any_scheme_is_known() {
     for (template, names) in [
