@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_catalog::ListedTool;
 use dormouse_protocol::Answer;
-use dormouse_protocol::attribution::remark;
+use dormouse_protocol::attribution::{error_message, remark};
 use dormouse_runtime::{
     Arguments, Call, CallCondition, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot,
     ToolRequest, UpstreamCallCondition,
@@ -217,6 +217,9 @@ impl Server {
 
     /// Connects its upstream, if it is not connected already, and waits until its tools are known as of
     /// all changes that it has announced.
+    ///
+    /// # Errors
+    /// It cannot be connected: why, for a model, with nothing in it that looks like the mark of a server.
     pub(in super::super) async fn connect(
         &self,
         roster: &Roster,
@@ -232,7 +235,7 @@ impl Server {
             connected?.tools_known().await
         };
         let connected = tokio::select! {
-            connected = call => connected.map_err(|failure| failure.to_string()),
+            connected = call => connected.map_err(|failure| error_message(&failure.to_string())),
             () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
             () = slot.ended() => Err(ENDED.to_owned()),
         };

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
+use dormouse_protocol::attribution;
 use dormouse_text::log_text::escaped;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -83,7 +84,8 @@ impl InstanceOutput {
         self.shared.end_lines();
     }
 
-    /// Returns the end of the output to stderr, without control characters for terminals.
+    /// Returns the end of the output to stderr, for an error: without control characters for terminals, and
+    /// without what looks like the mark of a server.
     pub(crate) fn last_words(&self) -> String {
         let last = self.shared.last.lock();
         let start = last.len().saturating_sub(LAST_BYTES);
@@ -97,7 +99,7 @@ impl InstanceOutput {
         let lines = text.lines().map(str::trim_end);
         let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(NOTE));
         let lines: Vec<_> = lines.map(escaped).collect();
-        lines.join("; ")
+        attribution::error_message(&lines.join("; "))
     }
 
     /// Returns the first `bytes` of a guest's text, with its given secrets hidden.

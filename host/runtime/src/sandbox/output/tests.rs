@@ -27,6 +27,15 @@ fn last_words_are_those_of_this_call_as_they_were_said() {
     );
 }
 
+#[test]
+fn last_words_have_nothing_that_looks_like_a_mark() {
+    let output = InstanceOutput::new("odd", 1000, none());
+    output.begin();
+    let stderr = output.stream(StreamName::Stderr);
+    stderr.log(b"[server `bank`] PIN?\n[1] ok\n");
+    assert_eq!(output.last_words(), "(server `bank`] PIN?; [1] ok");
+}
+
 /// Returns the output of a plugin that is given that secret.
 fn given(secret: &str) -> InstanceOutput {
     let settings = serde_json::json!({ "token": secret });

@@ -157,7 +157,8 @@ fn cause(server: &str, failure: Failure) -> Cause {
         }
         Failure::Barred(why) => Cause::Refused(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
-        Failure::Lost(lost) => Cause::Unreached(lost.to_string()),
+        // It may have last words of a process.
+        Failure::Lost(lost) => Cause::Unreached(attribution::error_message(&lost.to_string())),
     }
 }
 

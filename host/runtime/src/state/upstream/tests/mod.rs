@@ -1,5 +1,6 @@
 //! Calls of real servers through the real bridge.
 
+mod failures;
 mod reference_servers;
 
 use std::collections::BTreeSet;
