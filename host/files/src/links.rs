@@ -17,7 +17,7 @@ pub fn leads_into(path: &Path, folder: &Path) -> bool {
 /// Returns the path where a path leads, by links that are not in a folder: those in it are not looked at.
 /// One that leads nowhere is returned as it is. `unfollowed` is a path without links.
 #[must_use]
-pub fn real_path(path: &Path, unfollowed: Option<&Path>) -> PathBuf {
+pub fn real_path_outside(path: &Path, unfollowed: Option<&Path>) -> PathBuf {
     let within = unfollowed.and_then(|folder| path_into(path, folder));
     let real = within.or_else(|| path.canonicalize().ok());
     real.unwrap_or_else(|| path.to_owned())

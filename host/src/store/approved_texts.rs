@@ -18,7 +18,7 @@ use super::{Pending, PendingItem, Record, Store, counts};
 const MAX_TEXTS: usize = 10_000;
 
 /// Largest file with the hashes of these texts, in bytes.
-const MAX_BYTES: u64 = 1 << 20;
+pub(super) const MAX_APPROVED_BYTES: u64 = 1 << 20;
 
 /// Returns the hash of an item's object as models are told it, without the name of its folder. None
 /// if models are not told it.
@@ -81,7 +81,7 @@ fn read(file: &Path) -> Vec<String> {
     if !counts(file) {
         return Vec::new();
     }
-    let bytes = read_regular_file(file, MAX_BYTES).ok().flatten();
+    let bytes = read_regular_file(file, MAX_APPROVED_BYTES).ok().flatten();
     let hashes = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     hashes.unwrap_or_default()
 }

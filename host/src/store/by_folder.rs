@@ -102,6 +102,11 @@ impl Store {
             .collect()
     }
 
+    /// Whether there is any record of an upstream, in whichever folder.
+    pub(super) fn has_records(&self, of: &Fingerprint) -> bool {
+        self.file(&of.anywhere()).exists() || !self.files_by_folder(of).is_empty()
+    }
+
     /// Returns the folders with a record of an upstream that they decide, newest first. The record
     /// of each is read when the iterator gets there.
     pub(super) fn folders_of(&self, of: &Fingerprint) -> impl Iterator<Item = PathBuf> {

@@ -1,5 +1,5 @@
 //! Carrying over what is known of an upstream, where its configuration is spelled in another way, or has
-//! other values.
+//! other secrets.
 
 use std::path::PathBuf;
 
@@ -9,6 +9,7 @@ use dormouse_files::regular::read_regular_file;
 use dormouse_files::replace::{Access, replace};
 use dormouse_text::visible::visible_path;
 
+use super::approved_texts::MAX_APPROVED_BYTES;
 use super::record_edit::write;
 use super::{Store, counts};
 
@@ -16,37 +17,51 @@ use super::{Store, counts};
 const MAX_FILE_BYTES: u64 = 1 << 10;
 
 impl Store {
-    /// Notes by which values the upstream of a server has been started last, so that what is known of it
-    /// can be carried over to others. Where that cannot be written, it is not.
-    pub fn note_values(&self, server: &str, of: &Fingerprint) {
+    /// Notes with which secrets the upstream of a server has been started last, so that what is known of
+    /// it can be carried over to others. Where that cannot be written, it is not.
+    pub fn note_secrets(&self, server: &str, of: &Fingerprint) {
         if self.last_launch(server, of).as_deref() == Some(of.launch()) {
             return;
         }
-        let file = self.file_of_values(server, of);
+        let file = self.file_of_launch(server, of);
         if let Err(error) = replace(&file, of.launch().as_bytes(), Access::Private) {
             tracing::warn!("`{}` cannot be written: {error:#}", visible_path(&file));
         }
     }
 
-    /// Copies what is known of the upstream that a server had with other values, of variables, headers or
-    /// the query of its URL: a token that is replaced makes no new server, whose first offers would count
-    /// as approved. Returns false where nothing is copied.
-    pub fn carry_over_values(&self, server: &str, to: &Fingerprint) -> bool {
+    /// Copies what is known of the upstream that a server had with other secrets, where nothing is known
+    /// of it with these, in any folder: a token that is replaced makes no new server, whose first offers
+    /// would count as approved. Returns false where nothing is copied.
+    pub fn carry_over_secrets(&self, server: &str, to: &Fingerprint) -> bool {
         let last = self.last_launch(server, to);
-        let from = last.and_then(|launch| to.with_other_values(&launch));
-        let Some(from) = from else {
+        let last = last.filter(|launch| launch != to.launch());
+        let from = last.and_then(|launch| to.with_other_secrets(&launch));
+        let to = to.anywhere();
+        let Some(from) = from.filter(|_| !self.has_records(&to)) else {
             return false;
         };
-        let copied = self.carry_over(&from.anywhere(), &to.anywhere());
+        let copied = self.carry_over_all(&from.anywhere(), &to);
         copied.unwrap_or_else(|error| {
             tracing::warn!("what is known of server `{server}` is not carried over: {error:#}");
             false
         })
     }
 
+    fn carry_over_all(&self, from: &Fingerprint, to: &Fingerprint) -> anyhow::Result<bool> {
+        let is_copied = self.carry_over(from, to)?;
+        let approved = self.approved_file(from);
+        if is_copied
+            && counts(&approved)
+            && let Some(bytes) = read_regular_file(&approved, MAX_APPROVED_BYTES)?
+        {
+            replace(&self.approved_file(to), &bytes, Access::Private)?;
+        }
+        Ok(is_copied)
+    }
+
     /// Returns the digits of the launch with which the upstream of a server has been started last.
     fn last_launch(&self, server: &str, of: &Fingerprint) -> Option<String> {
-        let file = self.file_of_values(server, of);
+        let file = self.file_of_launch(server, of);
         if !counts(&file) {
             return None;
         }
@@ -54,8 +69,8 @@ impl Store {
         String::from_utf8(bytes).ok()
     }
 
-    fn file_of_values(&self, server: &str, of: &Fingerprint) -> PathBuf {
-        let stem = of.file_stem_without_values(server);
+    fn file_of_launch(&self, server: &str, of: &Fingerprint) -> PathBuf {
+        let stem = of.file_stem_without_secrets(server);
         self.folder.join(format!("{stem}.launch"))
     }
 
@@ -89,14 +104,14 @@ impl Store {
         let Some(record) = self.read_file(from)? else {
             return Ok(false);
         };
+        // Before it could be listed.
+        if self.is_forgotten(from) {
+            self.write_mark(to)?;
+        }
         let file = self.file(to);
         write(&file, &record)
             .with_context(|| format!("`{}` cannot be written", visible_path(&file)))?;
-        let is_forgotten = self.is_forgotten(from);
         drop(lock);
-        if is_forgotten {
-            self.forget(to)?;
-        }
         Ok(true)
     }
 }

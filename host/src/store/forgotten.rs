@@ -22,10 +22,14 @@ impl Store {
             return Ok(false);
         }
         let _lock = self.lock_files()?;
+        self.write_mark(of)?;
+        Ok(true)
+    }
+
+    pub(super) fn write_mark(&self, of: &Fingerprint) -> anyhow::Result<()> {
         let file = self.mark(of);
         replace(&file, b"", Access::Private)
-            .with_context(|| format!("`{}` cannot be written", visible_path(&file)))?;
-        Ok(true)
+            .with_context(|| format!("`{}` cannot be written", visible_path(&file)))
     }
 
     /// Checks whether all items of an upstream are hidden until it is asked again.

@@ -10,9 +10,9 @@ mod growth;
 mod hints;
 mod kinds_of_clients;
 mod long_learning;
+mod secrets;
 mod unshown;
 mod untold;
-mod values;
 
 use dormouse_launch::{Launch, Stdio};
 use serde_json::value::{RawValue, to_raw_value};

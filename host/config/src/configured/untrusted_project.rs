@@ -39,6 +39,15 @@ pub fn told_files(files: &[PathBuf]) -> String {
     }
 }
 
+impl Configured {
+    /// Returns the folder that is worked in, without links, where its user has never trusted it: no link in
+    /// it is followed.
+    #[must_use]
+    pub fn unfollowed(&self) -> Option<&Path> {
+        self.found.unfollowed.as_deref()
+    }
+}
+
 impl UntrustedProject {
     /// Returns the hint for somebody who looks for a server and does not find it.
     #[must_use]

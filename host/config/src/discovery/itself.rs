@@ -1,6 +1,6 @@
 //! Recognising Dormouse itself among the servers: it must not be its own upstream.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dormouse_files::{links, own_program};
 use dormouse_launch::Launch;
@@ -62,18 +62,20 @@ pub fn is_this_program(launch: &Launch, path: Option<&str>, unfollowed: Option<&
     let own = own_program::path().and_then(|own| own.canonicalize());
     let is_own = |file: &Path| {
         let own = own.as_ref().ok();
-        own.is_some_and(|own| links::real_path(file, unfollowed) == *own)
+        own.is_some_and(|own| links::real_path_outside(file, unfollowed) == *own)
     };
     let command = Path::new(&stdio.command);
     if command.components().count() > 1 {
         return is_own(command);
     }
     let folders = path.map(std::env::split_paths);
-    let mut files = folders
+    let is_followed = |file: &PathBuf| unfollowed.is_none_or(|it| !links::leads_into(file, it));
+    let files = folders
         .into_iter()
         .flatten()
         .map(|folder| folder.join(command));
     files
+        .filter(is_followed)
         .find(|file| file.is_file())
         .is_some_and(|file| is_own(&file))
 }

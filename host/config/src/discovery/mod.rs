@@ -88,7 +88,7 @@ pub struct Discovery {
     /// Files of clients that are not searched, which are read for the files that they name alone.
     pub(super) unsearched: Vec<PathBuf>,
     /// Folder that is worked in, without links, where no link in it may be followed.
-    unfollowed: Option<PathBuf>,
+    pub(super) unfollowed: Option<PathBuf>,
 }
 
 /// A file that was looked for.

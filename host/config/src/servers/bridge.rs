@@ -172,7 +172,7 @@ impl Bridge {
             return;
         };
         // A folder is the same by whichever link. Those in it are not followed: nobody may have trusted it.
-        let real_folder = links::real_path(folder, None);
+        let real_folder = links::real_path_outside(folder, None);
         let leads_there = |path: &Path| links::leads_into(path, &real_folder);
         let is_elsewhere = match (&written.cwd, &filled.cwd) {
             (Some(written), Some(filled)) => {

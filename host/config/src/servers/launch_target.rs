@@ -53,7 +53,7 @@ impl LaunchTarget {
         Self {
             words: Fingerprint::of(&target),
             // So that no other spelling of the folder, and no link to it, makes another target.
-            folder: folder.map(|folder| links::real_path(folder, unfollowed)),
+            folder: folder.map(|folder| links::real_path_outside(folder, unfollowed)),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use dormouse_config::{Configured, ServerConfig};
+use dormouse_files::links;
 use dormouse_launch::Launch;
 use dormouse_policy::{Grants, HttpSecret, SecretSource, SharedFolder, WritableCode, real_path};
 use dormouse_runtime::{GrantError, GrantedFolders};
@@ -116,9 +117,14 @@ pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {
     if grants().next().is_none() {
         return Vec::new();
     }
+    let unfollowed = configured.unfollowed();
     let files = servers.iter().flat_map(|server| {
-        let files = code(server).into_iter();
-        files.map(|file| (server.name.as_str(), real_path(&file)))
+        let files = code(server, unfollowed).into_iter();
+        let real = |file: PathBuf| match is_unfollowed(&file, unfollowed) {
+            true => file,
+            false => real_path(&file),
+        };
+        files.map(move |file| (server.name.as_str(), real(file)))
     });
     let shared = SharedFolder::all(grants()).into_iter().map(|shared| {
         let text = shared.to_string();
@@ -133,28 +139,35 @@ pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {
 
 /// Returns the files that a server is run from, and those of programs that print its secrets, as far
 /// as its configuration names them.
-fn code(server: &ServerConfig) -> Vec<PathBuf> {
+fn code(server: &ServerConfig, unfollowed: Option<&Path>) -> Vec<PathBuf> {
     let mut files: Vec<_> = server.component().map(Path::to_owned).into_iter().collect();
     if let Some(Launch::Stdio(launch)) = server.bridge().map(|bridge| &bridge.launch) {
-        files.extend(code_of_command(&launch.command, &launch.args));
+        files.extend(code_of_command(&launch.command, &launch.args, unfollowed));
     }
     for secret in &server.secrets {
         if let Some(SecretSource::Command {
             program, arguments, ..
         }) = secret.looked_up()
         {
-            files.extend(code_of_command(program, arguments));
+            files.extend(code_of_command(program, arguments, unfollowed));
         }
     }
     files
 }
 
+/// Whether a path leads into the folder in which no link is followed.
+fn is_unfollowed(path: &Path, unfollowed: Option<&Path>) -> bool {
+    unfollowed.is_some_and(|folder| links::leads_into(path, folder))
+}
+
 /// Returns the files that a command runs, as far as it names them.
-fn code_of_command(program: &str, arguments: &[String]) -> Vec<PathBuf> {
+fn code_of_command(program: &str, arguments: &[String], unfollowed: Option<&Path>) -> Vec<PathBuf> {
     let named = arguments.iter().enumerate().filter(|(index, argument)| {
         let before = index.checked_sub(1).and_then(|at| arguments.get(at));
         let before = before.map(String::as_str);
-        !Path::new(argument).is_dir() || is_code_folder(program, before)
+        let path = Path::new(argument);
+        let is_folder = !is_unfollowed(path, unfollowed) && path.is_dir();
+        !is_folder || is_code_folder(program, before)
     });
     let words = std::iter::once(program).chain(named.map(|(_, argument)| argument.as_str()));
     words
@@ -226,5 +239,37 @@ mod tests {
                 "{program} {before:?}"
             );
         }
+    }
+
+    /// Who has written it may have made a link there to a file system that gives no answer.
+    #[cfg(unix)]
+    #[test]
+    fn nothing_in_a_project_that_was_never_trusted_is_looked_at() {
+        use dormouse_config::discovery::Surroundings;
+        use dormouse_tests::telltale_links::TelltaleLinks;
+
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().canonicalize().unwrap().join(name);
+        std::fs::create_dir_all(path("project/.git")).unwrap();
+        std::fs::create_dir(path("outside")).unwrap();
+        let mut links = TelltaleLinks::new(&path("outside")).unwrap();
+        let link = links.to_folder("link", Path::new("program"), "").unwrap();
+        std::os::unix::fs::symlink(link, path("project/server")).unwrap();
+        let folder = path("project/server");
+        let (folder, granted) = (folder.display(), path("granted"));
+        let own = format!(
+            "[servers.a]\ncommand = [\"node\", \"{folder}/program\", \"{folder}\"]\n\
+             [servers.b]\ncomponent = \"b.wasm\"\n[[servers.b.grants.fs]]\npath = {granted:?}\n"
+        );
+        std::fs::write(path("own.toml"), own).unwrap();
+        let around = Surroundings::new(path(""), [].into(), Some(&path("project")));
+        let trust = crate::store::Trust::new(&path("data"));
+        let configured = || {
+            let own = dormouse_config::load(&path("own.toml")).unwrap();
+            Configured::new(own, Some(&around), &trust)
+        };
+        assert_eq!(configured().servers.len(), 2);
+        assert!(doubts(&configured()).is_empty());
+        assert!(links.followed().unwrap().is_empty());
     }
 }

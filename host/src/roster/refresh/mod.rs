@@ -78,12 +78,12 @@ impl Roster {
                     found.entry = server.component().and_then(|_| read.next());
                     let upstream = server.bridge();
                     found.known = upstream.and_then(|of| {
-                        let of_values = || {
+                        let of_secrets = || {
                             let is_known =
-                                self.store.carry_over_values(&server.name, &of.fingerprint);
+                                self.store.carry_over_secrets(&server.name, &of.fingerprint);
                             is_known.then(|| self.store.known(&of.fingerprint))?
                         };
-                        let known = self.store.known(&of.fingerprint).or_else(of_values)?;
+                        let known = self.store.known(&of.fingerprint).or_else(of_secrets)?;
                         Some(self.added_resources.extended(&of.fingerprint, known))
                     });
                     // What a component offers is in its file, and is held against the record.

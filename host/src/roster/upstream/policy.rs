@@ -282,7 +282,7 @@ impl Roster {
             }
         };
         self.unkept.lock().remove(server);
-        self.store.note_values(server, &upstream.fingerprint);
+        self.store.note_secrets(server, &upstream.fingerprint);
         if !news.untold.is_empty() {
             tracing::warn!(
                 "server `{server}` is not what its user has approved ({}): none of that is shown \

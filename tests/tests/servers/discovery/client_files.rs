@@ -122,11 +122,12 @@ fn a_token_that_is_replaced_makes_no_new_server() {
     let all = Scripted::new();
     all.offers("notes", &[("add", "Adds a note.")]);
     let set_token = |token: &str| {
-        all.configure(&all.cursor(), &["notes"]);
-        let text = fs::read_to_string(all.cursor()).unwrap();
-        let mut file: Value = serde_json::from_str(&text).unwrap();
-        file["mcpServers"]["notes"]["env"]["TOKEN"] = json!(token);
-        fs::write(all.cursor(), file.to_string()).unwrap();
+        let words = all.words("notes");
+        let entry = json!({ "command": words[0], "args": words[1..], "env": { "TOKEN": token } });
+        write(
+            &all.cursor(),
+            &json!({ "mcpServers": { "notes": entry } }).to_string(),
+        );
     };
     set_token("first-token");
     let mut host = all.serve(&[]);

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dormouse_launch::{Launch, Secret};
+use dormouse_launch::redaction::is_secret_name;
+use dormouse_launch::{Http, Launch, Secret, Stdio};
 
 /// Hashes of a bridge's configuration, and the scope of the records under them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Fingerprint {
     /// Hash of the launch: hexadecimal digits.
     launch: String,
-    /// Hash of the launch without variables, headers and the query of its URL, which have tokens that
-    /// change.
-    without_values: String,
+    /// Hash of the launch without the secrets in it, which are replaced from time to time.
+    without_secrets: String,
     known_of: KnownOf,
 }
 
@@ -33,8 +33,8 @@ impl Fingerprint {
     #[must_use]
     pub fn of(launch: &Launch) -> Self {
         Self {
-            launch: hash(launch, true),
-            without_values: hash(launch, false),
+            launch: hash(launch),
+            without_secrets: hash_without_secrets(launch),
             known_of: KnownOf::Anywhere,
         }
     }
@@ -101,11 +101,11 @@ impl Fingerprint {
     }
 
     /// Returns the name of a file, without an extension, for all launches of the server of a name that
-    /// differ from one another in values alone, wherever they are started.
+    /// differ from one another in secrets alone, wherever they are started.
     #[must_use]
-    pub fn file_stem_without_values(&self, server: &str) -> String {
+    pub fn file_stem_without_secrets(&self, server: &str) -> String {
         let anywhere = Self {
-            launch: self.without_values.clone(),
+            launch: self.without_secrets.clone(),
             ..self.anywhere()
         };
         let server = blake3::hash(server.as_bytes()).to_hex();
@@ -118,10 +118,10 @@ impl Fingerprint {
         &self.launch
     }
 
-    /// Returns the fingerprint of a launch with other values, in the same scope. `launch` are its
+    /// Returns the fingerprint of a launch with other secrets, in the same scope. `launch` are its
     /// [digits](Self::launch); none where these are none.
     #[must_use]
-    pub fn with_other_values(&self, launch: &str) -> Option<Self> {
+    pub fn with_other_secrets(&self, launch: &str) -> Option<Self> {
         let is_hash =
             launch.len() == 2 * blake3::OUT_LEN && launch.bytes().all(|b| b.is_ascii_hexdigit());
         is_hash.then(|| Self {
@@ -137,51 +137,90 @@ impl Fingerprint {
     }
 }
 
-/// Returns the hash of a launch, with the values of its variables and headers and the query of its URL, or
-/// without all of these.
-fn hash(launch: &Launch, has_values: bool) -> String {
-    let mut hasher = blake3::Hasher::new();
-    // Each part with its length, so that no two lists of parts are one text.
-    let mut add_bytes = |part: &[u8]| {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    };
-    let mut add = |part: &str| add_bytes(part.as_bytes());
-    let table = |add: &mut dyn FnMut(&str), values: &BTreeMap<String, Secret>| {
-        add(&values.len().to_string());
-        for (name, value) in values {
-            add(name);
-            add(value.expose());
-        }
-    };
+/// Returns the hash of a launch.
+fn hash(launch: &Launch) -> String {
+    let mut hasher = PartsHasher::default();
     match launch {
         Launch::Stdio(stdio) => {
-            add("stdio");
-            add(&stdio.command);
-            add(&stdio.args.len().to_string());
-            stdio.args.iter().for_each(|arg| add(arg));
-            if has_values {
-                table(&mut add, &stdio.env);
-            }
-            let cwd = stdio.cwd.as_deref().map(Path::as_os_str);
-            add_bytes(cwd.unwrap_or_default().as_encoded_bytes());
+            hasher.add("stdio");
+            hasher.add(&stdio.command);
+            hasher.add(&stdio.args.len().to_string());
+            stdio.args.iter().for_each(|arg| hasher.add(arg));
+            hasher.add_values(&stdio.env, |_| false);
+            hasher.add_folder(stdio);
         }
         Launch::Http(http) => {
-            add("http");
-            match http.url.split_once(['?', '#']) {
-                Some((url, _)) if !has_values => add(url),
-                _ => add(&http.url),
-            }
-            if has_values {
-                table(&mut add, &http.headers);
-            }
-            // Who is logged in may see other tools. Where nothing is said, the
-            // hash stays what it was before there was anything to say.
-            for (key, text) in http.oauth.identity() {
-                add(key);
-                add(text);
-            }
+            hasher.add("http");
+            hasher.add(&http.url);
+            hasher.add_values(&http.headers, |_| false);
+            hasher.add_login(http);
         }
     }
-    hasher.finalize().to_hex().to_string()
+    hasher.hash()
+}
+
+/// Returns the hash of a launch in which one secret is the same as any other.
+fn hash_without_secrets(launch: &Launch) -> String {
+    let mut hasher = PartsHasher::default();
+    hasher.add(&launch.to_string());
+    match launch {
+        Launch::Stdio(stdio) => {
+            hasher.add_values(&stdio.env, is_secret_name);
+            hasher.add_folder(stdio);
+        }
+        Launch::Http(http) => {
+            hasher.add_values(&http.headers, is_secret_name);
+            hasher.add_login(http);
+        }
+    }
+    hasher.hash()
+}
+
+/// Hasher of the parts of a launch, each with its length, so that no two lists of parts are one text.
+#[derive(Default)]
+struct PartsHasher(blake3::Hasher);
+
+impl PartsHasher {
+    fn add_bytes(&mut self, part: &[u8]) {
+        self.0.update(&(part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    fn add(&mut self, part: &str) {
+        self.add_bytes(part.as_bytes());
+    }
+
+    /// Adds variables or headers, of those with a secret name the name alone.
+    fn add_values(
+        &mut self,
+        values: &BTreeMap<String, Secret>,
+        is_left_out: impl Fn(&str) -> bool,
+    ) {
+        self.add(&values.len().to_string());
+        for (name, value) in values {
+            self.add(name);
+            self.add(match is_left_out(name) {
+                true => "",
+                false => value.expose(),
+            });
+        }
+    }
+
+    fn add_folder(&mut self, stdio: &Stdio) {
+        let cwd = stdio.cwd.as_deref().map(Path::as_os_str);
+        self.add_bytes(cwd.unwrap_or_default().as_encoded_bytes());
+    }
+
+    /// Adds who is logged in: they may see other tools. Where nothing is said, the hash stays what it was
+    /// before there was anything to say.
+    fn add_login(&mut self, http: &Http) {
+        for (key, text) in http.oauth.identity() {
+            self.add(key);
+            self.add(text);
+        }
+    }
+
+    fn hash(&self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
 }
