@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dormouse_upstream::auth::NotLoggedIn;
 use serde_json::{Value, json};
 
 use super::target::Target;
@@ -122,6 +123,9 @@ pub enum Cause {
     Unreached(String),
     #[error("its upstream wants you to log in")]
     Auth { challenge: Option<String> },
+    /// The text has the link of a login in it where there is one: it is for the user of the call.
+    #[error("{0}")]
+    NotLoggedIn(NotLoggedIn),
     #[error("there is no such resource")]
     NotFound,
     #[error("{0}")]
@@ -129,10 +133,12 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Returns the text by which a guest passes it on.
+    /// Returns the text by which a guest passes it on, without the link of a login: whoever follows that
+    /// decides who the user is.
     pub(super) fn text_for_guest(&self) -> String {
         match self {
             Self::Unreached(why) => why.clone(),
+            Self::NotLoggedIn(why) => why.without_link().to_owned(),
             cause => cause.to_string(),
         }
     }

@@ -19,6 +19,10 @@ impl Guest for Front {
         asked(&method, &params)
     }
 
+    fn tell(method: String, params: String) -> String {
+        asked(&method, &params).unwrap_or_else(|error| error)
+    }
+
     fn wipe() -> Result<String, String> {
         asked("tools/call", r#"{"name":"wipe","arguments":{}}"#)
     }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use dormouse_tests::oauth::{self, Server};
-use dormouse_tests::{client, kept_login};
+use dormouse_tests::{artifacts, client, kept_login};
 use serde_json::json;
 
 use crate::{Waiting, home, logins, run};
@@ -85,6 +85,28 @@ fn a_call_that_needs_a_login() {
     drop(host);
     assert!(home.run(&["logout", "notes"]).unwrap().status.success());
     is_sent_to_login("whoami");
+}
+
+#[test]
+fn a_component_is_not_given_the_link_of_its_upstreams_login() {
+    let server = Server::start(&[]).unwrap();
+    let home = home(&server);
+    let front = artifacts::guest("front").unwrap();
+    let config = std::fs::read_to_string(home.config()).unwrap();
+    let config = format!("{config}component = '{}'\n", front.display());
+    std::fs::write(home.config(), config).unwrap();
+    let mut host = home.serve().unwrap();
+    let params = json!({ "name": "whoami", "arguments": {} }).to_string();
+    let asked = json!({ "method": "tools/call", "params": params });
+    let told = host.text("notes__tell", asked.clone()).unwrap();
+    assert!(told.contains("`dormouse login notes`"), "{told}");
+    assert!(!told.contains("state=") && !told.contains("http"), "{told}");
+    // The user of the call is, where it has failed for want of that.
+    let text = host.error("notes__hand_on", asked.clone()).unwrap();
+    let link = text.lines().find(|line| line.starts_with("http")).unwrap();
+    oauth::get(link).unwrap();
+    let told = host.text("notes__tell", asked).unwrap();
+    assert!(told.contains(r#""scopes":["notes"]"#), "{told}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use dormouse_protocol::Answer;
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::component::{Instance, Val};
 use wasmtime::{Store, Trap, UpdateDeadline};
@@ -213,6 +214,16 @@ impl Live {
             Some(call) => (call.failed, call.completed, Some(call.pace)),
             None => (None, None, None),
         };
+        // Its guest was not given the link, so it cannot pass it on to the user of the call.
+        let link = match &failed {
+            Some(Cause::NotLoggedIn(why)) if why.has_link() => failed.clone(),
+            _ => self
+                .store
+                .data()
+                .network
+                .not_logged_in()
+                .map(Cause::Refused),
+        };
         if let Some(cause) = call.wanted.passed_on(returned.as_ref(), failed) {
             return Err(cause.within(target));
         }
@@ -232,12 +243,12 @@ impl Live {
         let has_failed = matches!(returned, Some(Val::Result(Err(_))));
         let result = call.wanted.result(target, server, returned, completed);
         drop(checking);
-        let answer = result.map_err(|cause| cause.within(target))?;
-        if let Some(reason) = self.store.data().network.not_logged_in()
-            && (has_failed || answer.is_error())
+        if let Some(link) = link
+            && (has_failed || result.as_ref().is_ok_and(Answer::is_error))
         {
-            return Err(Cause::Refused(reason).within(target));
+            return Err(link.within(target));
         }
+        let answer = result.map_err(|cause| cause.within(target))?;
         Ok(ConvertedResult {
             answer,
             size,

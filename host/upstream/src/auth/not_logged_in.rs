@@ -20,7 +20,8 @@ impl NotLoggedIn {
     }
 
     /// Returns a reason with the link of a login in it, and what others than the user may read.
-    pub(super) fn with_link(reason: String, without_link: String) -> Self {
+    #[must_use]
+    pub fn with_link(reason: String, without_link: String) -> Self {
         Self {
             reason,
             without_link: Some(without_link),

@@ -98,7 +98,7 @@ async fn subscribe(
         tracing::debug!("server `{}` refuses `{method}`: {failure}", peer.server);
         match failure {
             Failure::Refused(refusal) => Some(refusal),
-            Failure::Barred(_) | Failure::Lost(_) => None,
+            Failure::Barred(_) | Failure::NotLoggedIn(_) | Failure::Lost(_) => None,
         }
     };
     let mut told: BTreeSet<Arc<str>> = BTreeSet::new();

@@ -112,7 +112,7 @@ fn told(ended: &Result<Box<RawValue>, Failure>) -> String {
     match ended {
         Ok(_) => "it has answered".to_owned(),
         Err(Failure::Refused(refusal)) => format!("it has refused that with `{}`", refusal.code),
-        Err(Failure::Barred(_)) => "that is not allowed".to_owned(),
+        Err(Failure::Barred(_) | Failure::NotLoggedIn(_)) => "that is not allowed".to_owned(),
         Err(Failure::Lost(_)) => "the connection was lost".to_owned(),
     }
 }

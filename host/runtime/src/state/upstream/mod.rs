@@ -36,7 +36,9 @@ impl upstream::Host for InstanceState {
     ) -> wasmtime::Result<Result<String, UpstreamError>> {
         let forwarded = self.forward(&method, &params).await;
         // It is checked before a request is sent; its user may have been asked where none was.
-        if let (Err(Failure::Barred(_) | Failure::Lost(_)), Some(call)) = (&forwarded, &self.call) {
+        if let (Err(failure), Some(call)) = (&forwarded, &self.call)
+            && !matches!(failure, Failure::Refused(_))
+        {
             call.pace.check().await?;
         }
         self.goes_on()?;
@@ -156,6 +158,7 @@ fn cause(server: &str, failure: Failure) -> Cause {
             })
         }
         Failure::Barred(why) => Cause::Refused(why),
+        Failure::NotLoggedIn(why) => Cause::NotLoggedIn(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
         // It may have last words of a process.
         Failure::Lost(lost) => Cause::Unreached(attribution::error_message(&lost.to_string())),

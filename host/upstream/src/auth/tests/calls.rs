@@ -159,10 +159,12 @@ async fn calls_do_not_wait_where_nobody_can_be_asked() {
     let upstream = upstream(&user);
     let (_, listener) = Client::new(None);
     let refused = upstream.connect(Some(SessionId(1)), &listener).await;
-    let Err(crate::Failure::Barred(why)) = refused.map(drop) else {
+    let Err(crate::Failure::NotLoggedIn(why)) = refused.map(drop) else {
         panic!("it was not refused");
     };
     assert!(upstream.status().needs_auth.is_some());
+    assert!(why.has_link());
+    let why = why.to_string();
     let link = why.lines().find(|line| line.starts_with("http")).unwrap();
     browse(link).await;
     upstream

@@ -9,6 +9,7 @@ use futures::FutureExt as _;
 use super::Upstream;
 use super::state::UpstreamState;
 use crate::Failure;
+use crate::auth::NotLoggedIn;
 use crate::connections::callers::{Callers, Calling};
 use crate::connections::connection::{Connection, Opening};
 use crate::connections::connection_handle::ConnectionHandle;
@@ -66,14 +67,13 @@ impl Upstream {
         &self,
         listener: &Arc<dyn Listener>,
         challenge: Option<&str>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), NotLoggedIn> {
         let Launch::Http(http) = &self.setup.launch else {
             let why = "it wants a login, which a child process has to see to itself";
-            return Err(Failure::Barred(why.to_owned()));
+            return Err(NotLoggedIn::new(why));
         };
         let login = self.connector.login(&self.setup.server, http);
-        let authorized = login.authorize(listener, challenge).await;
-        authorized.map_err(|error| Failure::Barred(error.to_string()))
+        login.authorize(listener, challenge).await
     }
 
     async fn attempt(

@@ -107,7 +107,7 @@ async fn a_server_that_wants_a_login_is_not_asked_again_in_another_way() {
     let caller = Caller::new(&server);
     let answer = caller.call().await;
     // How to log in is asked elsewhere, and this server does not tell.
-    assert!(matches!(answer, Err(Failure::Barred(_))), "{answer:?}");
+    assert!(matches!(answer, Err(Failure::NotLoggedIn(_))), "{answer:?}");
     let challenge = Some(r#"Bearer scope="x""#.to_owned());
     assert_eq!(caller.upstream.status().needs_auth, Some(challenge));
     let seen = server.seen();
