@@ -19,6 +19,7 @@ mod placement;
 mod plugin_secret;
 mod response_mask;
 mod sent_secrets;
+mod shared_lookup;
 mod source;
 mod stored_text;
 mod text_search;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use dormouse_launch::Secret;
 use dormouse_policy::{HttpSecret, ProviderLogin, SecretPlacement, SecretSource};
 use http::HeaderMap;
-use parking_lot::{Mutex, RwLock};
-use tokio::sync::OnceCell;
+use parking_lot::RwLock;
 use url::Url;
 
 use super::error::SecretFault;
 use super::known_texts::KnownTexts;
 use super::login_token::LoginToken;
 use super::pattern::Pattern;
+use super::shared_lookup::{LookedUp, SharedLookup};
 use super::stored_text::StoredText;
 use super::{forms, placement, source};
 
@@ -33,12 +33,15 @@ pub(super) struct PluginSecret {
 pub(super) enum SecretText {
     Lasting {
         source: SecretSource,
-        cell: OnceCell<Arc<ResolvedSecret>>,
-        /// Failure of its command, which is not run again for each request of a call.
-        failed: Mutex<Option<SecretFault>>,
+        /// It keeps the failure of a command, too, which is not run again for each request of a call.
+        lookup: SharedLookup,
     },
     /// In the user's store, by name there.
-    Stored { name: String, known: StoredText },
+    Stored {
+        name: String,
+        known: Arc<StoredText>,
+        lookup: SharedLookup,
+    },
     Token {
         /// None where nobody has said who logs in.
         login: Option<Arc<dyn LoginToken>>,
@@ -52,6 +55,17 @@ pub(super) struct ResolvedSecret {
     pub(super) patterns: Vec<Arc<Pattern>>,
 }
 
+impl ResolvedSecret {
+    /// Returns a text that stands in that place.
+    fn of(text: Secret, placement: &SecretPlacement) -> Self {
+        let forms = forms::of(text.expose(), placement);
+        Self {
+            patterns: forms.iter().filter_map(Pattern::new).collect(),
+            text,
+        }
+    }
+}
+
 impl SecretText {
     /// Returns the text of a source, which was not looked up yet.
     pub(super) fn of(source: &SecretSource) -> Self {
@@ -62,29 +76,31 @@ impl SecretText {
             },
             SecretSource::Keyring(name) => Self::Stored {
                 name: name.clone(),
-                known: StoredText::default(),
+                known: Arc::default(),
+                lookup: SharedLookup::keeping(|_| false),
             },
-            SecretSource::Variable(_) | SecretSource::File(_) | SecretSource::Command { .. } => {
-                Self::Lasting {
-                    source: source.clone(),
-                    cell: OnceCell::new(),
-                    failed: Mutex::default(),
-                }
-            }
+            SecretSource::Variable(_) | SecretSource::File(_) => Self::Lasting {
+                source: source.clone(),
+                lookup: SharedLookup::keeping(Result::is_ok),
+            },
+            SecretSource::Command { .. } => Self::Lasting {
+                source: source.clone(),
+                lookup: SharedLookup::keeping(|_| true),
+            },
         }
     }
 
     /// Forgets that its command has failed, which is run again then.
     pub(super) fn forget_failure(&self) {
-        if let Self::Lasting { failed, .. } = self {
-            *failed.lock() = None;
+        if let Self::Lasting { lookup, .. } = self {
+            lookup.forget_failure();
         }
     }
 
     /// Returns the texts that were looked up so far.
     pub(super) fn resolved(&self) -> Vec<Arc<ResolvedSecret>> {
         match self {
-            Self::Lasting { cell, .. } => cell.get().cloned().into_iter().collect(),
+            Self::Lasting { lookup, .. } => lookup.kept().into_iter().collect(),
             Self::Stored { known, .. } => known.all(),
             Self::Token { known, .. } => known.all(),
         }
@@ -142,28 +158,35 @@ impl PluginSecret {
         self.text.read().resolved()
     }
 
-    /// Returns its text, looked up by the first one that needs it, or the token of its login. Of
+    /// Returns its text, looked up for the first one that needs it, or the token of its login. Of
     /// failures, that of a command is kept until it is forgotten.
-    pub(super) async fn resolve(&self, server: &str) -> Result<Arc<ResolvedSecret>, SecretFault> {
+    pub(super) async fn resolve(&self, server: &str) -> LookedUp {
+        let placement = &self.secret.placement;
         match &*self.text() {
-            SecretText::Lasting {
-                source,
-                cell,
-                failed,
-            } => {
-                let resolved = cell.get_or_try_init(|| async {
-                    let before = failed.lock().clone();
-                    before.map_or(Ok(()), Err)?;
-                    let text = source::text_of(source).await;
-                    if let (Err(fault), SecretSource::Command { .. }) = (&text, source) {
-                        *failed.lock() = Some(fault.clone());
+            SecretText::Lasting { source, lookup } => {
+                let begin = || {
+                    let (source, placement) = (source.clone(), placement.clone());
+                    async move {
+                        let text = source::text_of(&source).await?;
+                        Ok(Arc::new(ResolvedSecret::of(text, &placement)))
                     }
-                    Ok(Arc::new(self.known_by(text?)))
-                });
-                Ok(Arc::clone(resolved.await?))
+                };
+                lookup.outcome(begin).await
             }
-            SecretText::Stored { name, known } => {
-                known.resolve(name, |text| self.known_by(text)).await
+            SecretText::Stored {
+                name,
+                known,
+                lookup,
+            } => {
+                let begin = || {
+                    let (name, known) = (name.clone(), Arc::clone(known));
+                    let placement = placement.clone();
+                    async move {
+                        let make = |text| ResolvedSecret::of(text, &placement);
+                        known.resolve(&name, make).await
+                    }
+                };
+                lookup.outcome(begin).await
             }
             SecretText::Token { login, known } => {
                 let token = match login {
@@ -171,16 +194,8 @@ impl PluginSecret {
                     None => None,
                 };
                 let token = token.ok_or_else(|| needs_login(server, self.secret.login()))?;
-                Ok(known.find_or_add(token, |token| self.known_by(token)))
+                Ok(known.find_or_add(token, |token| ResolvedSecret::of(token, placement)))
             }
-        }
-    }
-
-    fn known_by(&self, text: Secret) -> ResolvedSecret {
-        let forms = forms::of(text.expose(), &self.secret.placement);
-        ResolvedSecret {
-            patterns: forms.iter().filter_map(Pattern::new).collect(),
-            text,
         }
     }
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use dormouse_policy::SecretPlacement;
 use parking_lot::Mutex;
 
@@ -148,22 +150,26 @@ async fn a_secret_without_a_value_fails_its_requests_in_words() {
     }
 }
 
+/// Returns a secret that a shell says which works in that folder.
+#[cfg(unix)]
+fn of_shell(folder: &std::path::Path, script: &str) -> PluginSecrets {
+    let mut of_command = secret("token", "", &["a.example"], header("{}"));
+    of_command.source = dormouse_policy::SecretSource::Command {
+        program: "sh".to_owned(),
+        arguments: ["-c", script].map(str::to_owned).to_vec(),
+        folder: folder.to_owned(),
+        is_confined: false,
+    };
+    PluginSecrets::new("github", &[of_command])
+}
+
 /// However many requests of a call need it, until the next call or until its user says that it is there.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_command_that_has_failed_is_run_once_in_a_call() {
     let dir = tempfile::tempdir().unwrap();
     let ran = dir.path().join("ran");
-    let mut of_command = secret("token", "", &["a.example"], header("{}"));
-    of_command.source = dormouse_policy::SecretSource::Command {
-        program: "sh".to_owned(),
-        arguments: ["-c", "echo >> ran; test -e key && cat key"]
-            .map(str::to_owned)
-            .to_vec(),
-        folder: dir.path().to_owned(),
-        is_confined: false,
-    };
-    let secrets = PluginSecrets::new("github", &[of_command]);
+    let secrets = of_shell(dir.path(), "echo >> ran; test -e key && cat key");
     let mut url = Url::parse("https://a.example/").unwrap();
     for times in 1..=2 {
         for _ in 0..3 {
@@ -180,6 +186,28 @@ async fn a_command_that_has_failed_is_run_once_in_a_call() {
     let (_, mask) = put(&secrets, url.as_str(), &mut HeaderMap::new()).await;
     assert!(mask.is_empty(), "it is too short");
     assert_eq!(resolved(&secrets), [Secret::new("s3cret")]);
+}
+
+/// A plugin says how long its requests wait, and would run it with each.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_command_is_run_once_however_soon_its_requests_are_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut url = Url::parse("https://a.example/").unwrap();
+    for (script, is_said) in [("false", false), ("echo s3cret", true)] {
+        let script = format!("echo >> ran; sleep 1; {script}");
+        let secrets = of_shell(dir.path(), &script);
+        for _ in 0..5 {
+            let mut headers = HeaderMap::new();
+            let put = secrets.put_into(&mut url, &mut headers);
+            let put = tokio::time::timeout(Duration::from_millis(100), put).await;
+            assert!(put.is_err(), "it has not ended yet");
+        }
+        let put = secrets.put_into(&mut url, &mut HeaderMap::new()).await;
+        assert_eq!(put.is_ok(), is_said);
+        assert_eq!(std::fs::read(dir.path().join("ran")).unwrap(), b"\n");
+        std::fs::remove_file(dir.path().join("ran")).unwrap();
+    }
 }
 
 /// Only where its plugin does not write it, and not where there is one that cannot be read: another

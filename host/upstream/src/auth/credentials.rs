@@ -6,6 +6,7 @@ use dormouse_egress::on_upstream_reading_thread;
 use dormouse_launch::Secret;
 use futures::future::BoxFuture;
 use rmcp::transport::auth::WWWAuthenticateParams;
+use tokio::sync::OwnedMutexGuard;
 
 use super::store::LoginStore;
 use super::user_login::UserLogin;
@@ -62,7 +63,9 @@ impl UserLogin {
 
     /// Returns a token in place of this one; `None` where only a new login brings one.
     async fn renew(self: &Arc<Self>, stale: &Secret) -> Result<Option<Secret>, LoginFailure> {
-        let renewing = Arc::clone(self).renewing(stale.clone());
+        // Whoever gives up while it waits for that leaves nothing behind.
+        let turn = Arc::clone(&self.renewing).lock_owned().await;
+        let renewing = Arc::clone(self).renewing(turn, stale.clone());
         // A call that is cancelled meanwhile must not cost the user their login: the
         // old token may be used up, and the new one on its way.
         match tokio::spawn(renewing).await {
@@ -74,8 +77,11 @@ impl UserLogin {
         }
     }
 
-    async fn renewing(self: Arc<Self>, stale: Secret) -> Result<Option<Secret>, LoginFailure> {
-        let _turn = self.renewing.lock().await;
+    async fn renewing(
+        self: Arc<Self>,
+        _turn: OwnedMutexGuard<()>,
+        stale: Secret,
+    ) -> Result<Option<Secret>, LoginFailure> {
         let _lock = self.store.lock().await?;
         // Only what is there now counts: another host may have been faster, and what
         // was read before the lock was taken may be used up.
@@ -124,4 +130,27 @@ impl Credentials for Auth {
 
 fn lost(failure: LoginFailure) -> Lost {
     Lost::Broken(failure.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+    use tokio::runtime::Handle;
+
+    use super::*;
+
+    /// A plugin gives its requests up as soon as it likes, and each would renew the token once more.
+    #[tokio::test]
+    async fn a_call_that_gives_up_before_its_renewal_leaves_none_behind() {
+        let data = tempfile::tempdir().unwrap();
+        let auth = Auth::new("notes", &dormouse_launch::Http::default(), data.path());
+        let turn = auth.0.renewing.lock().await;
+        let stale = Secret::new("stale");
+        for _ in 0..100 {
+            assert!(auth.0.renew(&stale).now_or_never().is_none());
+        }
+        assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+        drop(turn);
+        assert_eq!(auth.0.renew(&stale).await, Ok(None));
+    }
 }

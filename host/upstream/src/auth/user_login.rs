@@ -33,7 +33,7 @@ pub(super) struct UserLogin {
     pub(super) refused: StdMutex<Option<Secret>>,
     /// Held while a token is renewed, so that many calls at once do not all look for
     /// the file's lock.
-    pub(super) renewing: Mutex<()>,
+    pub(super) renewing: Arc<Mutex<()>>,
     /// The login that waits for the user; all callers share it.
     pub(super) pending: Mutex<Option<Arc<PendingLogin>>>,
 }
@@ -61,7 +61,7 @@ impl Auth {
             store: LoginStore::new(data, http),
             given: StdMutex::default(),
             refused: StdMutex::default(),
-            renewing: Mutex::new(()),
+            renewing: Arc::default(),
             pending: Mutex::new(None),
         }))
     }

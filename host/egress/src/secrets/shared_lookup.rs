@@ -1,0 +1,90 @@
+//! The lookup of a secret's text, which all requests share that need it.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::error::SecretFault;
+use super::plugin_secret::ResolvedSecret;
+
+/// Outcome of a lookup.
+pub(super) type LookedUp = Result<Arc<ResolvedSecret>, SecretFault>;
+
+/// Lookup of a secret's text, which may take a person's time. It is a task of its own, and ends by itself
+/// or with the host: a plugin gives requests up as soon as it likes, and each would begin another one.
+pub(super) struct SharedLookup {
+    /// The one that runs, or whose outcome is kept.
+    last: Arc<Mutex<Option<watch::Receiver<Option<LookedUp>>>>>,
+    is_kept: fn(&LookedUp) -> bool,
+}
+
+impl SharedLookup {
+    /// Returns one that was not begun yet, of outcomes that are kept where `is_kept` says so.
+    pub(super) fn keeping(is_kept: fn(&LookedUp) -> bool) -> Self {
+        Self {
+            last: Arc::default(),
+            is_kept,
+        }
+    }
+
+    /// Returns the outcome that was kept, or that of the lookup which runs, or is begun now.
+    pub(super) async fn outcome<F>(&self, begin: impl FnOnce() -> F) -> LookedUp
+    where
+        F: Future<Output = LookedUp> + Send + 'static,
+    {
+        let mut joined = self.joined(begin);
+        let outcome = match joined.wait_for(Option::is_some).await {
+            Ok(outcome) => outcome.clone(),
+            Err(_) => None,
+        };
+        outcome.unwrap_or_else(|| {
+            Err(SecretFault {
+                why: "has no value: its lookup was broken off".to_owned(),
+                hint: "try again later".into(),
+                is_absent: false,
+            })
+        })
+    }
+
+    /// Returns the text that was kept.
+    pub(super) fn kept(&self) -> Option<Arc<ResolvedSecret>> {
+        let last = self.last.lock();
+        let outcome = last.as_ref()?.borrow();
+        outcome.as_ref()?.as_ref().ok().cloned()
+    }
+
+    /// Forgets a failure that was kept.
+    pub(super) fn forget_failure(&self) {
+        let mut last = self.last.lock();
+        last.take_if(|last| matches!(&*last.borrow(), Some(Err(_))));
+    }
+
+    fn joined<F>(&self, begin: impl FnOnce() -> F) -> watch::Receiver<Option<LookedUp>>
+    where
+        F: Future<Output = LookedUp> + Send + 'static,
+    {
+        let mut last = self.last.lock();
+        if let Some(last) = &*last
+            // Or its task is gone.
+            && (last.borrow().is_some() || last.has_changed().is_ok())
+        {
+            return last.clone();
+        }
+        let (ended, joined) = watch::channel(None);
+        *last = Some(joined.clone());
+        let (lookup, is_kept) = (begin(), self.is_kept);
+        let last = Arc::clone(&self.last);
+        tokio::spawn(async move {
+            let outcome = lookup.await;
+            if !is_kept(&outcome) {
+                *last.lock() = None;
+            }
+            ended.send_replace(Some(outcome));
+        });
+        joined
+    }
+}
+
+#[cfg(test)]
+mod tests;
