@@ -2,10 +2,11 @@
 
 use http::HeaderName;
 
-/// Headers that belong to a connection and not to a request, and the host's name, which is that of the
-/// URL by which the request was judged. Trailers are given to nobody.
-const FORBIDDEN: [&str; 11] = [
+/// Headers that belong to a connection and not to a request, and those that stand for the host's name, the
+/// method or the path: these are the ones by which the request was judged. Trailers are given to nobody.
+const FORBIDDEN: [&str; 27] = [
     "connection",
+    "forwarded",
     "host",
     "http2-settings",
     "keep-alive",
@@ -16,10 +17,63 @@ const FORBIDDEN: [&str; 11] = [
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "x-envoy-original-host",
+    "x-envoy-original-path",
+    "x-host",
+    "x-http-host-override",
+    "x-http-method",
+    "x-http-method-override",
+    "x-http-path-override",
+    "x-method-override",
+    "x-original-host",
+    "x-original-method",
+    "x-original-uri",
+    "x-original-url",
+    "x-override-url",
+    "x-rewrite-url",
+    "x-script-name",
 ];
 
-/// Whether a header is not a plugin's to write.
+/// Beginning of headers by which proxies say how they were asked, `x-forwarded-host` and the like.
+const FORWARDED: &str = "x-forwarded-";
+
+/// Whether a header is not a plugin's to write. Many hosts take `_` in a name for `-`.
 #[must_use]
 pub fn is_forbidden_header(name: &HeaderName) -> bool {
-    FORBIDDEN.contains(&name.as_str())
+    let name = name.as_str().replace('_', "-");
+    FORBIDDEN.contains(&name.as_str()) || name.starts_with(FORWARDED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_stands_for_the_host_the_method_or_the_path_by_which_a_request_was_judged() {
+        for (name, is_forbidden) in [
+            ("Host", true),
+            ("Forwarded", true),
+            ("X-Forwarded-Host", true),
+            ("X-Forwarded-Prefix", true),
+            ("X-Forwarded-Uri", true),
+            ("X-Forwarded-Method", true),
+            ("X-HTTP-Method-Override", true),
+            ("X_HTTP_Method_Override", true),
+            ("X-HTTP-Method", true),
+            ("X-Method-Override", true),
+            ("X-Original-Method", true),
+            ("X-Original-URL", true),
+            ("X-Rewrite-URL", true),
+            ("X-Original-Host", true),
+            ("X-Host", true),
+            ("Transfer_Encoding", true),
+            ("Accept", false),
+            ("Authorization", false),
+            ("X-Api-Key", false),
+            ("X-Original-Name", false),
+        ] {
+            let header = name.parse().unwrap();
+            assert_eq!(is_forbidden_header(&header), is_forbidden, "{name}");
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Writes headers that say where a request ends, or that are a connection's own.
+//! Writes headers that say where a request ends, that are a connection's own, or that stand for the host, the
+//! method or the path.
 #![cfg(target_family = "wasm")]
 #![allow(missing_docs, reason = "a guest's interface is its WIT")]
 
@@ -39,6 +40,20 @@ fn attempt(granted: &str, _: &str) -> Vec<Outcome> {
         ("te", "trailers"),
         ("trailer", "authorization"),
         ("expect", "100-continue"),
+        ("forwarded", "host=other.example"),
+        ("x-forwarded-host", "other.example"),
+        ("x_forwarded_host", "other.example"),
+        ("x-forwarded-prefix", "/elsewhere"),
+        ("x-forwarded-uri", "/elsewhere"),
+        ("x-forwarded-method", "DELETE"),
+        ("x-host", "other.example"),
+        ("x-original-host", "other.example"),
+        ("x-original-url", "/elsewhere"),
+        ("x-rewrite-url", "/elsewhere"),
+        ("x-original-method", "DELETE"),
+        ("x-http-method", "DELETE"),
+        ("X-HTTP-Method-Override", "DELETE"),
+        ("x-method-override", "DELETE"),
     ] {
         let request = post().header(name, value.as_bytes());
         outcomes.push(request.outcome(&format!("{name}: {value}")));
