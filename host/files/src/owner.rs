@@ -3,8 +3,14 @@
 /// Whether what belongs to a user counts as this process's own: that user's, or root's. Root also
 /// works in the home of somebody else, as after `sudo`; what is that user's is at home there.
 pub(crate) fn is_own(owner: u32) -> bool {
+    is_own_among_others(owner) || is_unmapped(owner)
+}
+
+/// Whether what belongs to a user counts as this process's own also in a folder in which anybody may put
+/// files: there, one whom this user namespace does not map is not root for sure.
+pub(crate) fn is_own_among_others(owner: u32) -> bool {
     let me = rustix::process::geteuid();
-    owner == me.as_raw() || is_root(owner) || (me.is_root() && is_of_home(owner))
+    owner == me.as_raw() || owner == 0 || (me.is_root() && is_of_home(owner))
 }
 
 /// Whether the home folder of this process is a user's.
@@ -16,15 +22,65 @@ fn is_of_home(owner: u32) -> bool {
     home.is_some_and(|home| home.uid() == owner)
 }
 
-/// Checks whether a user is root, who can do anything anyway. In a user namespace, root is shown as
-/// the overflow user.
+/// Checks whether a user is root, who can do anything anyway. In a user namespace, root of the outside is shown
+/// as the overflow user, as is everybody else whom it does not map.
 #[must_use]
 pub fn is_root(user: u32) -> bool {
-    let number = |file: &str| std::fs::read_to_string(file).ok()?.trim().parse().ok();
-    let is_nobody = || Some(user) == number("/proc/sys/kernel/overflowuid");
-    let maps_all = || {
-        let map = std::fs::read_to_string("/proc/self/uid_map").ok()?;
-        Some(map.split_whitespace().eq(["0", "0", "4294967295"]))
+    user == 0 || is_unmapped(user)
+}
+
+/// Whether a user's number stands for users alone whom this user namespace does not map. Most of what is
+/// theirs is root's: of another user who is not mapped it cannot be told.
+fn is_unmapped(user: u32) -> bool {
+    let read = |file| std::fs::read_to_string(file).unwrap_or_default();
+    let overflow = read("/proc/sys/kernel/overflowuid");
+    overflow.trim().parse() == Ok(user) && is_left_out(user, &read("/proc/self/uid_map"))
+}
+
+/// Whether a map of a user namespace, in lines of the first number in it, the first one outside and how many
+/// there are, leaves out a user. None can be read where there are no such namespaces.
+fn is_left_out(user: u32, map: &str) -> bool {
+    let has = |line: &str| {
+        let mut numbers = line.split_whitespace().map(str::parse::<u32>);
+        let [Some(Ok(first)), _, Some(Ok(count))] = [(); 3].map(|()| numbers.next()) else {
+            return true;
+        };
+        user.checked_sub(first).is_some_and(|behind| behind < count)
     };
-    user == 0 || is_nobody() && maps_all() == Some(false)
+    !map.is_empty() && !map.lines().any(has)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_is_left_out_whom_no_line_of_the_map_has() {
+        const NOBODY: u32 = 65_534;
+        for (map, expected) in [
+            ("         0          0 4294967295\n", false),
+            // A whole range, in one line or in several.
+            ("0 100000 65536\n", false),
+            ("0 1000 1\n1 100000 65536\n", false),
+            ("0 1000 1\n1 100000 65533\n", true),
+            // This user alone.
+            ("1000 1000 1\n", true),
+            ("65534 1000 1\n", false),
+            ("65535 1000 1\n", true),
+            // Nothing is known.
+            ("", false),
+            ("something else\n", false),
+        ] {
+            assert_eq!(is_left_out(NOBODY, map), expected, "{map}");
+        }
+    }
+
+    #[test]
+    fn only_users_for_sure_own_what_is_among_the_files_of_others() {
+        let me = rustix::process::geteuid().as_raw();
+        for owner in [0, me] {
+            assert!(is_own(owner) && is_own_among_others(owner));
+        }
+        assert!(!is_own_among_others(54_321));
+    }
 }

@@ -19,9 +19,9 @@ use parking_lot::Mutex;
 #[cfg(unix)]
 pub use self::socket::check_socket;
 #[cfg(unix)]
-use crate::owner::is_own;
-#[cfg(unix)]
 pub use crate::owner::is_root;
+#[cfg(unix)]
+use crate::owner::{is_own, is_own_among_others};
 
 /// Checks that a file below Dormouse's data folder counts: that nobody but its user and root can
 /// have written it, or can put one there. Where others have, or could have, that is logged, once.
@@ -97,13 +97,23 @@ fn is_kept(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Checks that a file or folder belongs to this user or root.
+/// Checks that a file or folder belongs to this user or root. `is_among_others` says whether anybody may put
+/// files where it is.
 ///
 /// # Errors
 /// It is another user's ([`io::ErrorKind::PermissionDenied`]).
 #[cfg(unix)]
-pub(crate) fn check_owner(path: &Path, metadata: &std::fs::Metadata) -> io::Result<()> {
+pub(crate) fn check_owner(
+    path: &Path,
+    metadata: &std::fs::Metadata,
+    is_among_others: bool,
+) -> io::Result<()> {
     let owner = std::os::unix::fs::MetadataExt::uid(metadata);
+    let is_own = if is_among_others {
+        is_own_among_others
+    } else {
+        is_own
+    };
     if is_own(owner) {
         return Ok(());
     }
@@ -123,7 +133,7 @@ pub(crate) fn check_owner(path: &Path, metadata: &std::fs::Metadata) -> io::Resu
 #[cfg(unix)]
 pub fn check_program(file: &Path, opened: &std::fs::Metadata) -> io::Result<()> {
     match way::check_program(file)? {
-        true => check_owner(file, opened),
+        true => check_owner(file, opened, true),
         false => Ok(()),
     }
 }
@@ -166,7 +176,7 @@ pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
 
     let before = metadata(folder)?;
     // Root could make another user's folder private, too, who would go on writing to it.
-    check_owner(folder, &before)?;
+    check_owner(folder, &before, false)?;
     let is_filled = || Ok::<_, io::Error>(read_dir(folder)?.next().is_some());
     let is_open = way::is_open(folder, &before, true);
     if is_open && is_filled()? {

@@ -1,52 +1,88 @@
 //! Groups that have one user alone in them, which many systems make for each user: files that such a
 //! group may write to, as they are made with the umask 002, are open to nobody else.
 
+/// Root's group.
+const ROOT: u32 = 0;
+
+/// Number of the first user who is a person: the ones below it are the system's own.
+const FIRST_PERSON: u32 = 1000;
+
 /// Whether a group is a user's own, with nobody else in it: it is their first one, and has their
-/// name. Groups and users that only a directory service knows are not looked up, and are nobody's.
+/// name; or it is root's, which nobody else is in. Groups and users that only a directory service knows
+/// are not looked up: such a group is nobody's, and such a user is in none.
 pub(super) fn is_private(group: u32, user: u32) -> bool {
-    // Root's own.
-    if group == 0 {
-        return true;
-    }
     let read = |file| std::fs::read(file).unwrap_or_default();
     let (groups, users) = (read("/etc/group"), read("/etc/passwd"));
     let text = String::from_utf8_lossy;
-    is_own(group, user, &text(&groups), &text(&users))
+    match group {
+        ROOT => is_roots_alone(user, &text(&groups), &text(&users)),
+        _ => is_own(group, user, &text(&groups), &text(&users)),
+    }
+}
+
+/// Line of the file of users, as far as its numbers can be read.
+struct UserEntry<'t> {
+    name: &'t str,
+    id: u32,
+    first_group: u32,
+}
+
+/// Returns the users of the text of their file: `name:password:uid:gid:…`.
+fn users_of(text: &str) -> impl Iterator<Item = UserEntry<'_>> {
+    text.lines().filter_map(|line| {
+        let mut fields = line.split(':');
+        Some(UserEntry {
+            name: fields.next()?,
+            id: fields.nth(1)?.parse().ok()?,
+            first_group: fields.next()?.parse().ok()?,
+        })
+    })
+}
+
+/// Returns each name of a group by the text of the file of groups, with the group's members:
+/// `name:password:gid:name,name,…`.
+fn entries_of(group: u32, text: &str) -> impl Iterator<Item = (&str, impl Iterator<Item = &str>)> {
+    text.lines().filter_map(move |line| {
+        let mut fields = line.split(':');
+        let (name, id) = (fields.next()?, fields.nth(1)?);
+        let members = fields.next().unwrap_or_default().split(',');
+        (id.parse() == Ok(group)).then(|| (name, members.filter(|member| !member.is_empty())))
+    })
 }
 
 /// Whether a group is a user's own, by the texts of the files of groups and users.
 fn is_own(group: u32, user: u32, groups: &str, users: &str) -> bool {
-    let is = |field: Option<&str>, id: u32| field.and_then(|text| text.parse().ok()) == Some(id);
     let mut own_name = None;
-    // `name:password:uid:gid:…`
-    for line in users.lines() {
-        let mut fields = line.split(':');
-        let (name, id, first) = (fields.next(), fields.nth(1), fields.next());
-        if is(first, group) {
-            if !is(id, user) {
-                return false;
-            }
-            own_name = own_name.or(name);
+    for entry in users_of(users).filter(|entry| entry.first_group == group) {
+        if entry.id != user {
+            return false;
         }
+        own_name = own_name.or(Some(entry.name));
     }
     let Some(own_name) = own_name else {
         return false;
     };
     let mut is_named_so = false;
-    // `name:password:gid:name,name,…`
-    for line in groups.lines() {
-        let mut fields = line.split(':');
-        let (name, id) = (fields.next(), fields.nth(1));
-        if !is(id, group) {
-            continue;
-        }
-        is_named_so |= name == Some(own_name);
-        let mut members = fields.next().unwrap_or_default().split(',');
-        if !members.all(|member| member.is_empty() || member == own_name) {
+    for (name, mut members) in entries_of(group, groups) {
+        is_named_so |= name == own_name;
+        if members.any(|member| member != own_name) {
             return false;
         }
     }
     is_named_so
+}
+
+/// Whether root's group has nobody in it but root, accounts of the system's and that user, by the texts of
+/// the files of groups and users. In a container that is run as any user, as images for OpenShift are, files
+/// are that group's to write, and its user is in neither file.
+fn is_roots_alone(user: u32, groups: &str, users: &str) -> bool {
+    let is_meant = |entry: &UserEntry<'_>| [ROOT, user].contains(&entry.id);
+    let meant = users_of(users).filter(is_meant).map(|entry| entry.name);
+    let names: Vec<&str> = meant.chain(["root"]).collect();
+    let mut of_others = users_of(users)
+        .filter(|entry| entry.first_group == ROOT && entry.id >= FIRST_PERSON && !is_meant(entry));
+    let mut members = entries_of(ROOT, groups).flat_map(|(_, members)| members);
+    of_others.next().is_none() && members.all(|member| names.contains(&member))
 }
 
 #[cfg(test)]
@@ -84,6 +120,44 @@ mod tests {
             let is_own = is_own(group, user, groups, users);
             assert_eq!(is_own, is_private, "group {group}, user {user}");
         }
-        assert!(is_private(0, 1000));
+    }
+
+    #[test]
+    fn roots_group_is_private_where_nobody_else_is_in_it() {
+        let system = "root:x:0:0::/root:/bin/sh\noperator:x:11:0::/root:/sbin/nologin\n";
+        let ann = "ann:x:1000:1000::/home/ann:/bin/sh\n";
+        let bob = "bob:x:1001:0::/home/bob:/bin/sh\n";
+        for (users, groups, user, is_private) in [
+            // A container without such files, and one for any user.
+            ("", "", 1000, true),
+            (system, "root:x:0:\n", 1_000_680_000, true),
+            (system, "root:x:0:root\n", 0, true),
+            (&format!("{system}{ann}"), "root:x:0:root,ann\n", 1000, true),
+            // Somebody else is in it, as a member or as whose first one it is.
+            (&format!("{system}{ann}{bob}"), "root:x:0:\n", 1000, false),
+            (&format!("{system}{ann}{bob}"), "root:x:0:\n", 0, false),
+            (&format!("{system}{bob}"), "root:x:0:\n", 1001, true),
+            (
+                &format!("{system}{bob}"),
+                "root:x:0:\n",
+                1_000_680_000,
+                false,
+            ),
+            (
+                &format!("{system}{ann}"),
+                "wheel:x:0:root,ann\n",
+                1001,
+                false,
+            ),
+            (
+                &format!("{system}{ann}"),
+                "root:x:0:\ntoor:x:0:dan\n",
+                1000,
+                false,
+            ),
+        ] {
+            let is_alone = is_roots_alone(user, groups, users);
+            assert_eq!(is_alone, is_private, "user {user}: {users}{groups}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{check_owner, private_group, refused};
 use crate::attributes;
-use crate::owner::is_own;
+use crate::owner::is_own_among_others;
 use crate::walk::Walk;
 
 const STICKY: u32 = 0o1000;
@@ -43,7 +43,7 @@ pub(super) fn is_kept(path: &Path, within: Option<&Path>) -> io::Result<bool> {
         let Ok(metadata) = std::fs::symlink_metadata(&path) else {
             return Ok(!is_shared);
         };
-        check_owner(&path, &metadata)?;
+        check_owner(&path, &metadata, is_shared)?;
         if metadata.is_symlink() {
             if !walk.follow(&std::fs::read_link(&path)?, is_own) {
                 return Ok(true);
@@ -129,7 +129,7 @@ fn check_beside_others(
     done: &str,
 ) -> io::Result<()> {
     let shared = walk.passed().iter().find(|(_, is_shared)| *is_shared);
-    match shared.filter(|_| !is_own(metadata.uid())) {
+    match shared.filter(|_| !is_own_among_others(metadata.uid())) {
         None => Ok(()),
         Some((shared, _)) => Err(refused(format!(
             "`{}` is another user's (uid {}), in `{}`, where anybody may put files, and so `{}` is \
