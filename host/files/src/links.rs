@@ -5,27 +5,27 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use crate::walk::Walk;
 
-/// Whether the way to a path leads into a folder, by the names in it, by links or by another name that the
-/// folder has, as in other letter case or where it is mounted once more. `folder` is a path without links.
-/// Nothing in the folder is looked at, so that no link in it is followed.
-#[cfg(unix)]
+/// Whether the way to a path leads into a folder, as [`way_within`] finds it.
 #[must_use]
 pub fn leads_into(path: &Path, folder: &Path) -> bool {
-    path_into(path, folder).is_some()
+    way_within(path, folder).is_some()
 }
 
 /// Returns the path where a path leads, by links that are not in a folder: those in it are not looked at.
 /// One that leads nowhere is returned as it is. `unfollowed` is a path without links.
 #[must_use]
 pub fn real_path_outside(path: &Path, unfollowed: Option<&Path>) -> PathBuf {
-    let within = unfollowed.and_then(|folder| path_into(path, folder));
+    let within = unfollowed.and_then(|folder| Some(folder.join(way_within(path, folder)?)));
     let real = within.or_else(|| path.canonicalize().ok());
     real.unwrap_or_else(|| path.to_owned())
 }
 
-/// Returns the path below a folder where a path leads first; none where it does not lead there.
+/// Returns the way on from a folder, where that to a path leads into it: by the names in it, by links or by
+/// another name that the folder has, as in other letter case or where it is mounted once more. `folder` is a
+/// path without links. Nothing in the folder is looked at, so that no link in it is followed.
 #[cfg(unix)]
-fn path_into(path: &Path, folder: &Path) -> Option<PathBuf> {
+#[must_use]
+pub fn way_within(path: &Path, folder: &Path) -> Option<PathBuf> {
     use std::os::unix::fs::MetadataExt as _;
 
     let path = std::path::absolute(path).ok()?;
@@ -34,19 +34,17 @@ fn path_into(path: &Path, folder: &Path) -> Option<PathBuf> {
     let of_folder = of_folder.as_ref().map(identity);
     let mut walk: Walk<()> = Walk::along(&path, usize::MAX);
     while let Some((path, _)) = walk.next() {
-        if path.starts_with(folder) {
-            return Some(walk.with_rest(&path));
+        if path == folder {
+            return Some(walk.rest());
         }
         match path.symlink_metadata() {
             Ok(found) if found.is_symlink() => {
-                let target = path.read_link().ok()?;
-                if !walk.follow(&target, false) {
+                let target = path.read_link();
+                if !target.is_ok_and(|target| walk.follow(&target, false)) {
                     return None;
                 }
             }
-            Ok(found) if of_folder == Some(identity(&found)) => {
-                return Some(walk.with_rest(folder));
-            }
+            Ok(found) if of_folder == Some(identity(&found)) => return Some(walk.rest()),
             Ok(_) => walk.pass(path, ()),
             Err(_) => return None,
         }
@@ -54,21 +52,16 @@ fn path_into(path: &Path, folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Whether a path leads into a folder, by the names in it or by where its links lead in the end.
-/// `folder` is a path without links.
+/// Returns the way on from a folder, where a path leads into it: by the names in it, or by where its links
+/// lead in the end. `folder` is a path without links.
 #[cfg(not(unix))]
 #[must_use]
-pub fn leads_into(path: &Path, folder: &Path) -> bool {
-    path.starts_with(folder)
-        || path
-            .canonicalize()
-            .is_ok_and(|real| real.starts_with(folder))
-}
-
-/// Returns the path where it is below a folder by its names.
-#[cfg(not(unix))]
-fn path_into(path: &Path, folder: &Path) -> Option<PathBuf> {
-    path.starts_with(folder).then(|| path.to_owned())
+pub fn way_within(path: &Path, folder: &Path) -> Option<PathBuf> {
+    if let Ok(within) = path.strip_prefix(folder) {
+        return Some(within.to_owned());
+    }
+    let real = path.canonicalize().ok()?;
+    real.strip_prefix(folder).ok().map(Path::to_owned)
 }
 
 #[cfg(all(test, unix))]
@@ -108,6 +101,15 @@ mod tests {
         ] {
             let found = leads_into(&root.join(path), &root.join("project"));
             assert_eq!(found, expected, "{path}");
+        }
+        for (path, expected) in [
+            ("project", ""),
+            ("home/two/missing", "sub/missing"),
+            ("home/file", "out"),
+            ("home/link/../home", "../home"),
+        ] {
+            let way = way_within(&root.join(path), &root.join("project"));
+            assert_eq!(way.as_deref(), Some(Path::new(expected)), "{path}");
         }
     }
 }

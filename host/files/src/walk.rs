@@ -61,6 +61,11 @@ impl<F> Walk<F> {
         None
     }
 
+    /// Returns the names that are still to be followed.
+    pub(crate) fn rest(&self) -> PathBuf {
+        self.steps.iter().rev().map(|step| &step.name).collect()
+    }
+
     /// Goes on where a link leads. Returns false where there are too many of them.
     pub(crate) fn follow(&mut self, target: &Path, is_own: bool) -> bool {
         self.links += 1;
@@ -72,12 +77,6 @@ impl<F> Walk<F> {
         };
         self.steps.extend(target.enumerate().map(step));
         self.links <= MAX_LINKS
-    }
-
-    /// Returns a path on the way, with the names that are still to be followed behind it.
-    pub(crate) fn with_rest(&self, path: &Path) -> PathBuf {
-        let rest = self.steps.iter().rev().map(|step| &step.name);
-        rest.fold(path.to_owned(), |path, name| path.join(name))
     }
 
     /// Goes on inside of a folder.

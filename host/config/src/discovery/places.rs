@@ -11,6 +11,7 @@ use dormouse_files::replace::is_temporary;
 use self::of_client::ClientPlaces;
 use super::Surroundings;
 use super::profiles::{self, ClientProfile};
+use super::project_folder::ProjectFolder;
 use crate::project::project_path::leads_out;
 use crate::{Client, Scope};
 
@@ -185,10 +186,13 @@ pub(crate) fn folders(client: Client, around: &Surroundings) -> Vec<PathBuf> {
 /// client.
 pub(crate) fn read(client: Client, around: &Surroundings) -> Vec<PathBuf> {
     match client {
-        Client::VsCode | Client::ChatMd => code_folders(&around.app_data)
-            .iter()
-            .flat_map(|(_, user)| profiles::read(user))
-            .collect(),
+        Client::VsCode | Client::ChatMd => {
+            let project = ProjectFolder::of(around);
+            let folders = code_folders(&around.app_data).into_iter();
+            folders
+                .flat_map(|(_, user)| profiles::read(&user, project.as_ref()))
+                .collect()
+        }
         // Each of their folders is listed.
         _ => folders(client, around),
     }

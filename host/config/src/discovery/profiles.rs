@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::document::{self, DocumentValue, Node};
 use super::files;
 use super::places::Syntax;
+use super::project_folder::ProjectFolder;
 
 /// A named profile.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,10 +23,11 @@ pub(super) struct ClientProfile {
 }
 
 /// Returns the folder and the file by which the profiles below a `User` folder are found.
-pub(super) fn read(user: &Path) -> Vec<PathBuf> {
+pub(super) fn read(user: &Path, project: Option<&ProjectFolder>) -> Vec<PathBuf> {
     let folder = user.join(FOLDER);
     // Most have no profiles: the file, beside which VS Code writes all the while, says nothing then.
-    let file = folder.is_dir().then(|| user.join(STORAGE));
+    let has_profiles = may_look(&folder, project) && folder.is_dir();
+    let file = has_profiles.then(|| user.join(STORAGE));
     std::iter::once(folder).chain(file).collect()
 }
 
@@ -35,16 +37,27 @@ const FOLDER: &str = "profiles";
 /// File in which VS Code remembers them.
 const STORAGE: &str = "globalStorage/storage.json";
 
+/// Whether a file or folder of the user's may be looked at: not where it leads into the folder of the project
+/// that is worked in, and out of it by a link there.
+fn may_look(path: &Path, project: Option<&ProjectFolder>) -> bool {
+    project.is_none_or(|project| !project.is_passed_by(path))
+}
+
 /// Returns the profiles below a `User` folder, in the order in which VS Code lists them.
-pub(super) fn of(user: &Path) -> Vec<ClientProfile> {
+pub(super) fn of(user: &Path, project: Option<&ProjectFolder>) -> Vec<ClientProfile> {
     let folder = user.join(FOLDER);
+    if !may_look(&folder, project) {
+        return Vec::new();
+    }
     // Most have none, and need not have what VS Code remembers read for that.
     let Ok(entries) = std::fs::read_dir(&folder) else {
         return Vec::new();
     };
     let entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut others: BTreeSet<PathBuf> = entries.filter(|path| path.is_dir()).collect();
-    let mut profiles = listed(user, &folder);
+    let mut others: BTreeSet<PathBuf> = entries
+        .filter(|path| may_look(path, project) && path.is_dir())
+        .collect();
+    let mut profiles = listed(user, &folder, project);
     for profile in &profiles {
         others.remove(&profile.folder);
     }
@@ -62,8 +75,11 @@ pub(super) fn of(user: &Path) -> Vec<ClientProfile> {
 
 /// Returns the profiles that VS Code remembers. A file that cannot be read loses their names, and
 /// nothing else.
-fn listed(user: &Path, folder: &Path) -> Vec<ClientProfile> {
+fn listed(user: &Path, folder: &Path, project: Option<&ProjectFolder>) -> Vec<ClientProfile> {
     let file = user.join(STORAGE);
+    if !may_look(&file, project) {
+        return Vec::new();
+    }
     let bytes = files::read_of_user(&file, files::CONFIGURATION)
         .ok()
         .flatten();

@@ -7,6 +7,7 @@ use dormouse_files::links;
 use super::Surroundings;
 use super::places::ClientPlace;
 use crate::Scope;
+use crate::project::project_path::leads_out_from;
 
 /// Folder of the project that the process works in, whether its files are looked at or left out.
 #[derive(Debug, Clone)]
@@ -33,6 +34,16 @@ impl ProjectFolder {
     pub(super) fn has(&self, file: &Path) -> bool {
         let real = self.real.as_deref();
         file.starts_with(&self.path) || real.is_some_and(|real| links::leads_into(file, real))
+    }
+
+    /// Whether the way to a file or folder leads into the project's folder, and out of it by a link there.
+    pub(super) fn is_passed_by(&self, path: &Path) -> bool {
+        let real = self.real.as_deref();
+        let way = match path.strip_prefix(&self.path) {
+            Ok(way) => Some(way.to_owned()),
+            Err(_) => real.and_then(|real| links::way_within(path, real)),
+        };
+        way.is_some_and(|way| leads_out_from(&self.path, &way))
     }
 
     /// Makes the places of a user's files that are in the folder places of the project's: whoever

@@ -28,6 +28,12 @@ pub(crate) fn leads_out(project: &Path, file: &Path) -> bool {
         let real = project.canonicalize();
         return real.map_or(true, |real| links::leads_into(file, &real));
     };
+    leads_out_from(project, within)
+}
+
+/// Whether a way in a project's folder leads out of it, as a path does by [`leads_out`].
+#[must_use]
+pub(crate) fn leads_out_from(project: &Path, within: &Path) -> bool {
     is_way_out(within, |path| {
         let path = project.join(path);
         let found = path.symlink_metadata()?;

@@ -3,7 +3,7 @@
 use dormouse_tests::telltale_links::TelltaleLinks;
 
 use super::*;
-use crate::discovery::places::PROJECT_MARKS;
+use crate::discovery::places::{self, PROJECT_MARKS};
 
 /// Settings of a project, beside what makes it one.
 const SETTINGS: &str = ".claude/settings.json";
@@ -147,6 +147,56 @@ fn no_look_at_a_users_file_leads_through_an_untrusted_project() {
             assert!(!all.is_followed(), "{variable:?} {is_left_out}");
         }
     }
+}
+
+/// So it is of folders that are listed, as files in them have any name.
+#[test]
+fn no_folder_of_a_user_is_listed_through_an_untrusted_project() {
+    for (users, of_project, rest) in [
+        (".continue", "cont/mcpServers", "a.yaml"),
+        (".config/Code/User", "code/profiles", "one/mcp.json"),
+        (".config/Code/User", "code/profiles/one", "mcp.json"),
+        (".config/Code/User", "code/globalStorage", "storage.json"),
+    ] {
+        for is_left_out in [false, true] {
+            let mut all = Links::new();
+            let link = all.links.to_folder("link", Path::new(rest), "{}").unwrap();
+            let (linked, users) = (all.path("project").join(of_project), all.path(users));
+            for folder in [linked.parent(), users.parent()].into_iter().flatten() {
+                std::fs::create_dir_all(folder).unwrap();
+            }
+            std::os::unix::fs::symlink(link, &linked).unwrap();
+            let first = all
+                .path("project")
+                .join(of_project.split('/').next().unwrap());
+            if of_project.ends_with("globalStorage") {
+                std::fs::create_dir(first.join("profiles")).unwrap();
+            }
+            std::os::unix::fs::symlink(&first, &users).unwrap();
+            let mut around = all.around();
+            if is_left_out {
+                around = around.of_users_servers();
+            }
+            all.watched(&around);
+            for client in Client::all() {
+                let _ = places::read(client, &around);
+            }
+            assert!(!all.is_followed(), "{of_project} {is_left_out}");
+        }
+    }
+}
+
+/// One that stays in the project is.
+#[test]
+fn a_folder_of_a_user_is_listed_in_the_project() {
+    let all = Links::new();
+    let blocks = all.path("project/cont/mcpServers");
+    std::fs::create_dir_all(&blocks).unwrap();
+    std::fs::write(blocks.join("a.yaml"), "").unwrap();
+    std::os::unix::fs::symlink("project/cont", all.path(".continue")).unwrap();
+    let listed = places::files(Client::Continue, &all.around());
+    let block = all.path(".continue/mcpServers/a.yaml");
+    assert!(listed.iter().any(|place| place.file == block), "{listed:?}");
 }
 
 #[test]

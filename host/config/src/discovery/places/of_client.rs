@@ -89,8 +89,9 @@ impl ClientPlaces<'_> {
         shape: &FileShape,
         is_own: fn(&ClientProfile) -> bool,
     ) {
+        let project = ProjectFolder::of(self.around);
         for (edition, folder) in code_folders(&self.around.app_data) {
-            let all = profiles::of(&folder).into_iter().rev();
+            let all = profiles::of(&folder, project.as_ref()).into_iter().rev();
             let named = all.filter(is_own);
             let named = named.map(|profile| (profile.folder, Some(profile.name)));
             for (folder, profile) in named.chain([(folder.clone(), None)]) {
@@ -171,8 +172,13 @@ impl ClientPlaces<'_> {
             list: true,
             ..FileShape::table(Syntax::Yaml, &["mcpServers"])
         };
-        for (file, shape) in blocks(&folder.join("mcpServers"), &list) {
-            self.user(file, shape);
+        let own_blocks = folder.join("mcpServers");
+        // A link of the user's may lead into the project, and one of the project's on from there.
+        let entered = ProjectFolder::of(self.around);
+        if !entered.is_some_and(|project| project.is_passed_by(&own_blocks)) {
+            for (file, shape) in blocks(&own_blocks, &list) {
+                self.user(file, shape);
+            }
         }
         self.user(folder.join("config.yaml"), list.clone());
         if let Some(project) = &self.around.project {
