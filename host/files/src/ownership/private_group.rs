@@ -74,15 +74,22 @@ fn is_own(group: u32, user: u32, groups: &str, users: &str) -> bool {
 
 /// Whether root's group has nobody in it but root, accounts of the system's and that user, by the texts of
 /// the files of groups and users. In a container that is run as any user, as images for OpenShift are, files
-/// are that group's to write, and its user is in neither file.
+/// are that group's to write, and its user is in neither file; of whom they have, it is to be the first group.
 fn is_roots_alone(user: u32, groups: &str, users: &str) -> bool {
     let is_meant = |entry: &UserEntry<'_>| [ROOT, user].contains(&entry.id);
-    let meant = users_of(users).filter(is_meant).map(|entry| entry.name);
-    let names: Vec<&str> = meant.chain(["root"]).collect();
-    let mut of_others = users_of(users)
-        .filter(|entry| entry.first_group == ROOT && entry.id >= FIRST_PERSON && !is_meant(entry));
+    let is_of_person = |entry: &UserEntry<'_>| entry.id >= FIRST_PERSON && !is_meant(entry);
+    let mut names = vec!["root"];
+    for entry in users_of(users) {
+        let is_first = entry.first_group == ROOT;
+        if entry.id == user && !is_first || is_of_person(&entry) && is_first {
+            return false;
+        }
+        if is_meant(&entry) {
+            names.push(entry.name);
+        }
+    }
     let mut members = entries_of(ROOT, groups).flat_map(|(_, members)| members);
-    of_others.next().is_none() && members.all(|member| names.contains(&member))
+    members.all(|member| names.contains(&member))
 }
 
 #[cfg(test)]
@@ -125,36 +132,22 @@ mod tests {
     #[test]
     fn roots_group_is_private_where_nobody_else_is_in_it() {
         let system = "root:x:0:0::/root:/bin/sh\noperator:x:11:0::/root:/sbin/nologin\n";
-        let ann = "ann:x:1000:1000::/home/ann:/bin/sh\n";
-        let bob = "bob:x:1001:0::/home/bob:/bin/sh\n";
+        let with_ann = format!("{system}ann:x:1000:1000::/home/ann:/bin/sh\n");
+        let with_bob = format!("{system}bob:x:1001:0::/home/bob:/bin/sh\n");
         for (users, groups, user, is_private) in [
             // A container without such files, and one for any user.
             ("", "", 1000, true),
             (system, "root:x:0:\n", 1_000_680_000, true),
             (system, "root:x:0:root\n", 0, true),
-            (&format!("{system}{ann}"), "root:x:0:root,ann\n", 1000, true),
+            (&with_bob, "root:x:0:root,bob\n", 1001, true),
+            // Not the user's first one.
+            (&with_ann, "root:x:0:\n", 1000, false),
             // Somebody else is in it, as a member or as whose first one it is.
-            (&format!("{system}{ann}{bob}"), "root:x:0:\n", 1000, false),
-            (&format!("{system}{ann}{bob}"), "root:x:0:\n", 0, false),
-            (&format!("{system}{bob}"), "root:x:0:\n", 1001, true),
-            (
-                &format!("{system}{bob}"),
-                "root:x:0:\n",
-                1_000_680_000,
-                false,
-            ),
-            (
-                &format!("{system}{ann}"),
-                "wheel:x:0:root,ann\n",
-                1001,
-                false,
-            ),
-            (
-                &format!("{system}{ann}"),
-                "root:x:0:\ntoor:x:0:dan\n",
-                1000,
-                false,
-            ),
+            (&with_bob, "root:x:0:\n", 0, false),
+            (&with_bob, "root:x:0:\n", 1_000_680_000, false),
+            (&with_bob, "root:x:0:root,ann\n", 1001, false),
+            (&with_ann, "wheel:x:0:root,ann\n", 0, false),
+            (&with_ann, "root:x:0:\ntoor:x:0:dan\n", 0, false),
         ] {
             let is_alone = is_roots_alone(user, groups, users);
             assert_eq!(is_alone, is_private, "user {user}: {users}{groups}");
