@@ -5,7 +5,7 @@ Its arguments: a file to which it adds a line when it is started (and beside it,
 `.got`, one for each introduction, call, prompt and answer to a question of its own), and the file
 with an object of all that it lists. In that, `to` has what it lists instead to clients with a
 capability of some name, of some revision of the protocol, or of the era without sessions
-(`stateless`).
+(`stateless`). One with `version` is that of a process for good, whatever is in the file later.
 """
 
 import json
@@ -27,6 +27,7 @@ FORM = {
 }
 handshake = None
 subscription, wanted = None, {}
+of_version = None
 
 
 def send(**message):
@@ -48,8 +49,11 @@ def got(text):
 
 
 def offer(params):
+    global of_version
     with open(OFFER, encoding="utf-8") as file:
-        offered = json.load(file)
+        offered = of_version or json.load(file)
+    if "version" in offered:
+        of_version = offered
     able = handshake
     if able is None:
         able = {"stateless": {}, **params.get("_meta", {}).get(CAPABILITIES, {})}

@@ -137,10 +137,10 @@ pub trait Listener: Send + Sync {
         Map::new()
     }
 
-    /// Whether [`check_judged`](Self::check_judged) depends on what its tool is, which its upstream may
-    /// have announced to be another one by now.
-    fn is_judged_by_tool(&self) -> bool {
-        false
+    /// Returns the tools, by their server's names, on which [`check_judged`](Self::check_judged)
+    /// depends: their upstream may have announced that they are others by now.
+    fn judged_tools(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Checks that the call may go on, and that its tool is still the one that it was judged by.

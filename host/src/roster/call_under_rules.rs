@@ -119,14 +119,13 @@ impl CallUnderRules {
         }
     }
 
-    /// Whether it depends on what its tool is now that it is made.
-    pub(super) fn is_about_tool(&self, roster: &Weak<Roster>) -> bool {
-        let Some(agent) = &self.agent else {
-            return false;
-        };
+    /// Returns its tool, where it depends on what that is now that it is made.
+    pub(super) fn judged_tool(&self, roster: &Weak<Roster>) -> Option<String> {
+        let agent = self.agent.as_ref()?;
         let roster = roster.upgrade();
         let asks = |roster: Arc<Roster>| roster.snapshot().asks_about_calls(&self.server);
-        agent.called_as.is_some() || roster.is_some_and(asks)
+        let is_judged = agent.called_as.is_some() || roster.is_some_and(asks);
+        is_judged.then(|| self.tool.clone())
     }
 
     /// Whether its user was asked about it, or would have been, and it is not made.
@@ -332,8 +331,8 @@ impl CallCondition for ConditionOfRules {
         .boxed()
     }
 
-    fn is_about_tool(&self) -> bool {
-        self.call.is_about_tool(&self.roster)
+    fn judged_tool(&self) -> Option<String> {
+        self.call.judged_tool(&self.roster)
     }
 }
 

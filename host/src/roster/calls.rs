@@ -154,7 +154,7 @@ impl Roster {
         // declares is its upstream's, and becomes more careful with that.
         let is_own = || found.declared_tool(tool).is_some_and(ListedTool::is_typed);
         if found.config().bridge().is_some() && !is_own() {
-            if let Err(why) = found.connect(self, context.clone()).await {
+            if let Err(why) = found.connect(self, Some(tool), context.clone()).await {
                 let why = format!("tool `{tool}` of server `{server}` was not called: {why}");
                 return Ok(Err(why));
             }

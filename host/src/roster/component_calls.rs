@@ -55,8 +55,8 @@ impl CallCondition for ConditionOfUpstreamCall {
         .boxed()
     }
 
-    fn is_about_tool(&self) -> bool {
-        self.call.is_about_tool(&self.roster)
+    fn judged_tool(&self) -> Option<String> {
+        self.call.judged_tool(&self.roster)
     }
 }
 

@@ -22,7 +22,7 @@ impl Roster {
     ) -> Value {
         let name = &server.config().name;
         if server.is_unknown()
-            && let Err(why) = server.connect(self, context).await
+            && let Err(why) = server.connect(self, None, context).await
         {
             return tool_error(format!("server `{name}` could not be connected: {why}"));
         }

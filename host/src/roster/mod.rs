@@ -81,7 +81,7 @@ pub use snapshot::{
     mapped,
 };
 pub use status::{PendingApprovals, ServerState, ServerStatus, Status};
-use upstream::AddedResources;
+use upstream::ConnectionOffers;
 pub use upstream::Synced;
 pub use uris::is_page;
 pub use view::UnknownProfile;
@@ -133,8 +133,8 @@ pub struct Roster {
     changes: Changes,
     updates: WaitingUpdates,
     named: Mutex<NamedResources>,
-    /// Resources that upstreams have only while they are connected.
-    added_resources: AddedResources,
+    /// Offers of upstreams over the connections that are open.
+    connection_offers: ConnectionOffers,
     /// Number of reloads of the configuration that did not wait for files to settle; locked during
     /// one.
     reloads: Mutex<u64>,
@@ -196,7 +196,7 @@ impl Roster {
             changes: Changes::default(),
             updates: WaitingUpdates::default(),
             named: Mutex::default(),
-            added_resources: AddedResources::default(),
+            connection_offers: ConnectionOffers::default(),
             reloads: Mutex::default(),
             settled: Once::new(),
             reading,

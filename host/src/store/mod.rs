@@ -36,7 +36,9 @@ pub use item::{Gated, Pending, PendingItem, Selection, Treatment};
 pub(crate) use item::{frozen_tool, is_for_models, is_for_pages, takes_other_arguments};
 use record::Rules;
 pub(crate) use record::is_other_version;
-pub use record::{Asker, Damaged, ItemChanged, KnownUpstream, OfferedChanges, Record};
+pub use record::{
+    Asker, ConnectionOffer, Damaged, ItemChanged, KnownUpstream, OfferedChanges, Record,
+};
 use record_edit::Recorded;
 pub use trust::Trust;
 

@@ -26,7 +26,7 @@ pub use connections::connector::Connector;
 pub use connections::failure::Failure;
 pub use connections::setup::Setup;
 pub use connections::upstream::{RETIRED, StoppedIdle, Upstream, whose_state};
-pub use listing::needed_lists::NeededLists;
+pub use listing::judged_items::JudgedItems;
 pub use listing::offered::{Offered, UntoldLists};
 pub use listing::subscriptions::Subscription;
 pub use messages::channel::Lost;

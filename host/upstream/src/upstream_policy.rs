@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dormouse_protocol::{Listener, SessionId};
 use futures::future::BoxFuture;
 
-use super::{Lost, NeededLists, Offered, Reactions};
+use super::{JudgedItems, Lost, Offered, Reactions};
 
 /// Policy that knows what an upstream is supposed to offer, and decides what reaches it.
 pub trait UpstreamPolicy: Send + Sync {
@@ -36,15 +36,19 @@ pub trait UpstreamPolicy: Send + Sync {
     /// known.
     fn reactions(&self) -> Reactions;
 
-    /// Returns the lists of the upstream that have to be known, as they are after all changes that it has
-    /// announced, before [`admit`](Self::admit) can decide about a request; none where it may go to the
-    /// upstream whatever that has become.
-    fn needed_lists(
+    /// Returns the items of the upstream by which [`admit`](Self::admit) decides about a request: their
+    /// lists have to be known then, as they are after all changes that it has announced. None where
+    /// the request may go to the upstream whatever that has become.
+    fn judged_items(
         &self,
         method: &str,
         name: Option<&str>,
         caller: &Arc<dyn Listener>,
-    ) -> NeededLists;
+    ) -> JudgedItems;
+
+    /// Whether [`admit`](Self::admit) decides by these items as the upstream has told them over the
+    /// connection of that number: over another one it may have told something else since.
+    fn is_recorded(&self, connection: u64, items: &JudgedItems) -> bool;
 
     /// Checks whether a request may go to the upstream as it is now, for the tool, prompt or other
     /// item that `name` names. A tool that has changed since its user last saw it may not; where

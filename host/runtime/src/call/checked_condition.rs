@@ -24,10 +24,9 @@ impl CheckedCondition {
         }
     }
 
-    /// Whether it depends on what the called tool is now.
-    pub(crate) fn is_about_tool(&self) -> bool {
-        let condition = self.condition.as_ref();
-        condition.is_some_and(|condition| condition.is_about_tool())
+    /// Returns the called tool, by its server's name, where the condition depends on what that is now.
+    pub(crate) fn judged_tool(&self) -> Option<String> {
+        self.condition.as_ref()?.judged_tool()
     }
 
     /// Checks it now.

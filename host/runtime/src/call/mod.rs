@@ -51,9 +51,9 @@ pub trait CallCondition: Send + Sync {
     /// Checks it now. The error is the reason why the call does not go on, for the agent.
     fn check(&self) -> BoxFuture<'static, Result<(), String>>;
 
-    /// Whether it depends on what the called tool is now.
-    fn is_about_tool(&self) -> bool {
-        false
+    /// Returns the tool, by its server's name, where the condition depends on what that is now.
+    fn judged_tool(&self) -> Option<String> {
+        None
     }
 }
 

@@ -84,7 +84,7 @@ impl Roster {
                             is_known.then(|| self.store.known(&of.fingerprint))?
                         };
                         let known = self.store.known(&of.fingerprint).or_else(of_secrets)?;
-                        Some(self.added_resources.extended(&of.fingerprint, known))
+                        Some(self.connection_offers.extended(&of.fingerprint, known))
                     });
                     // What a component offers is in its file, and is held against the record.
                     if server.component().is_none()

@@ -216,13 +216,15 @@ impl Server {
     }
 
     /// Connects its upstream, if it is not connected already, and waits until its tools are known as of
-    /// all changes that it has announced.
+    /// all changes that it has announced, and `tool`, if there is one, as the caller's connection is told
+    /// it.
     ///
     /// # Errors
     /// It cannot be connected: why, for a model, with nothing in it that looks like the mark of a server.
     pub(in super::super) async fn connect(
         &self,
         roster: &Roster,
+        tool: Option<&str>,
         context: CallContext,
     ) -> Result<(), String> {
         let listing = self.available().map_err(|why| why.to_string())?;
@@ -232,7 +234,7 @@ impl Server {
         };
         let call = async {
             let connected = upstream.connect(context.session, &context.listener).await;
-            connected?.tools_known().await
+            connected?.tools_known(tool).await
         };
         let connected = tokio::select! {
             connected = call => connected.map_err(|failure| error_message(&failure.to_string())),

@@ -1,10 +1,11 @@
 //! Upstreams of bridged servers: what is let through between them, and what of their offers is
-//! learnt, added and forgotten.
+//! learnt, kept for a connection and forgotten.
 
-mod added_resources;
+mod connection_offers;
 mod forget;
+mod learning;
 mod policy;
 mod sync;
 
-pub(super) use added_resources::AddedResources;
+pub(super) use connection_offers::ConnectionOffers;
 pub use sync::Synced;

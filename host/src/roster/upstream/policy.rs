@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Weak};
 
-use dormouse_catalog::Listing;
 use dormouse_config::{Fingerprint, OnChange};
 use dormouse_protocol::{Listener, Notice, SessionClients as _, SessionId};
-use dormouse_text::visible::{first_names, short_name, visible_line};
-use dormouse_upstream::{Lost, NeededLists, Offered, Reactions, UpstreamPolicy, without_blocking};
+use dormouse_text::visible::{short_name, visible_line};
+use dormouse_upstream::{JudgedItems, Lost, Offered, Reactions, UpstreamPolicy, without_blocking};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -62,12 +61,6 @@ impl UpstreamPolicy for RosterPolicy {
         let Some(roster) = self.roster.upgrade() else {
             return;
         };
-        let added = std::mem::take(&mut offered.added_resources);
-        if !offered.untold.resources {
-            roster
-                .added_resources
-                .set(&self.fingerprint, offered.connection, added);
-        }
         let server = self.server();
         let before = server.as_ref().and_then(|(_, server)| server.known());
         let is_other_release =
@@ -75,6 +68,9 @@ impl UpstreamPolicy for RosterPolicy {
         // Whatever is asked next is refused with why.
         // Who learns of the same server at this moment is waited for.
         let _ = without_blocking(usize::MAX, || {
+            roster
+                .connection_offers
+                .set(&self.fingerprint, &mut offered);
             roster.learn(&self.server, &self.fingerprint, Asker::Agent, offered)
         });
         let server = self.server();
@@ -89,7 +85,9 @@ impl UpstreamPolicy for RosterPolicy {
 
     fn closed(&self, connection: u64) {
         if let Some(roster) = self.roster.upgrade()
-            && roster.added_resources.forget(&self.fingerprint, connection)
+            && roster
+                .connection_offers
+                .forget(&self.fingerprint, connection)
         {
             roster.refresh(None);
         }
@@ -135,25 +133,46 @@ impl UpstreamPolicy for RosterPolicy {
         known.map(|known| known.reactions).unwrap_or_default()
     }
 
-    fn needed_lists(
+    fn judged_items(
         &self,
         method: &str,
         name: Option<&str>,
         caller: &Arc<dyn Listener>,
-    ) -> NeededLists {
+    ) -> JudgedItems {
         let found = self.server();
         let bridge = found
             .as_ref()
             .and_then(|(_, server)| server.config().bridge());
-        let asked = bridge.zip(gated(method)).zip(name);
-        let withheld = asked.and_then(|((bridge, kind), name)| {
-            let mode = kind.mode(&bridge.changes, name);
-            matches!(mode, OnChange::Ask | OnChange::Block).then_some(kind)
-        });
-        NeededLists {
-            tools: withheld == Some(Gated::Tool) || caller.is_judged_by_tool(),
-            prompts: withheld == Some(Gated::Prompt),
+        let mut items = JudgedItems {
+            tools: caller.judged_tools().into_iter().collect(),
+            ..JudgedItems::default()
+        };
+        let Some(((bridge, kind), name)) = bridge.zip(gated(method)).zip(name) else {
+            return items;
+        };
+        let mode = kind.mode(&bridge.changes, name);
+        if matches!(mode, OnChange::Ask | OnChange::Block) {
+            match kind {
+                Gated::Prompt => items.prompts.insert(name.to_owned()),
+                _ => items.tools.insert(name.to_owned()),
+            };
         }
+        items
+    }
+
+    fn is_recorded(&self, connection: u64, items: &JudgedItems) -> bool {
+        let Some((roster, found)) = self.server() else {
+            return true;
+        };
+        // What is refused for another reason says that.
+        let Some(known) = found
+            .known()
+            .filter(|_| roster.not_kept(&self.server).is_none())
+        else {
+            return true;
+        };
+        let offers = &roster.connection_offers;
+        offers.are_known(&self.fingerprint, connection, known, items)
     }
 
     fn admit<'a>(
@@ -205,7 +224,8 @@ fn gated(method: &str) -> Option<Gated> {
 }
 
 /// Error of a connection that outlives the server it was made for.
-const CHANGED: &str = "its configuration has changed since it was connected\nhint: call it again";
+pub(super) const CHANGED: &str =
+    "its configuration has changed since it was connected\nhint: call it again";
 
 /// Most names of tools that an error lists.
 const MAX_NAMES_TOLD: usize = 20;
@@ -227,78 +247,14 @@ impl Roster {
     }
 
     /// Returns the server of a name, if it may be connected and its upstream has this fingerprint.
-    fn reached_by(&self, server: &str, fingerprint: &Fingerprint) -> Option<Arc<Server>> {
-        let found = self.server(server).ok()?;
-        let bridge = found.reachable().ok()?;
-        (bridge.fingerprint == *fingerprint).then(|| Arc::clone(&found))
-    }
-
-    /// Records the offers of an upstream that was launched for a server, and notifies agents of
-    /// changes.
-    ///
-    /// # Errors
-    /// The server is another one by now, or the record cannot be written. Then the upstream gets no
-    /// requests until it can be, because agents would be shown an outdated state.
-    pub(super) fn learn(
+    pub(super) fn reached_by(
         &self,
         server: &str,
         fingerprint: &Fingerprint,
-        asker: Asker,
-        offered: Offered,
-    ) -> Result<(), String> {
-        let found = self.reached_by(server, fingerprint);
-        let found = found.ok_or_else(|| format!("server `{server}`: {CHANGED}"))?;
-        let Some(upstream) = found.config().bridge() else {
-            return Ok(());
-        };
-        // What a component says that its upstream has is what its user has seen. One that cannot be
-        // read says nothing.
-        let unread = Arc::new(Listing::empty());
-        let has_component = found.config().component().is_some();
-        let seen = found
-            .declared()
-            .or_else(|| has_component.then_some(&unread));
-        let learnt = self.store.learn_as(
-            &upstream.fingerprint,
-            asker,
-            offered,
-            &upstream.changes,
-            seen,
-        );
-        let news = match learnt {
-            Ok(news) => news,
-            Err(error) => {
-                let why = format!(
-                    "what server `{server}` offers now cannot be kept, and so it is not used: \
-                     {error:#}\nhint: put that right, and call it again"
-                );
-                tracing::error!("{why}");
-                self.unkept.lock().insert(server.to_owned(), why.clone());
-                // The next call connects, and says what it offers, once more.
-                if let Some(slot) = found.slot() {
-                    slot.stop();
-                }
-                return Err(why);
-            }
-        };
-        self.unkept.lock().remove(server);
-        self.store.note_secrets(server, &upstream.fingerprint);
-        if !news.untold.is_empty() {
-            tracing::warn!(
-                "server `{server}` is not what its user has approved ({}): none of that is shown \
-                 as it is now\n\
-                 hint: `dormouse diff {server}` shows it, and `dormouse approve {server}` allows it",
-                first_names(&news.untold)
-            );
-        }
-        self.refresh(None);
-        Ok(())
-    }
-
-    /// Returns the reason for which a server's upstream gets no requests, if its offers could not
-    /// be recorded.
-    pub(in super::super) fn not_kept(&self, server: &str) -> Option<String> {
-        self.unkept.lock().get(server).cloned()
+    ) -> Option<Arc<Server>> {
+        let found = self.server(server).ok()?;
+        let bridge = found.reachable().ok()?;
+        (bridge.fingerprint == *fingerprint).then(|| Arc::clone(&found))
     }
 
     /// Checks that a call of a tool, or a request for a prompt, may go to its server as it is now,
@@ -397,3 +353,6 @@ impl Roster {
         self.admit(server, Gated::Tool, tool, caller).await
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod canonical;
 mod declared_items;
 mod frozen;
 mod gated;
+mod offered_forms;
 mod pending;
 mod same_schema;
 mod told_form;
@@ -19,6 +20,7 @@ pub use gated::Gated;
 #[cfg(test)]
 pub(super) use gated::SHOWN;
 pub(super) use gated::{key, keyed};
+pub(super) use offered_forms::OfferedForms;
 pub use pending::{Pending, PendingItem, Selection};
 #[cfg(test)]
 pub(super) use told_form::forget_all;

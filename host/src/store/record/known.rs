@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Record;
-use crate::store::item::{Gated, Pending, key, keyed, note_shown};
+use crate::store::item::{Gated, OfferedForms, Pending, key, keyed, note_shown};
 
 /// Knowledge of an upstream, ready to be shown.
 #[derive(Debug, Clone)]
@@ -44,6 +44,8 @@ pub struct KnownUpstream {
     pub doubtful: BTreeSet<String>,
     /// Whether there are items of other kinds to which that applies.
     pub has_other_doubtful: bool,
+    /// Forms in which each kind of clients was last offered the items by which requests are judged.
+    pub(super) forms: BTreeMap<String, OfferedForms>,
 }
 
 impl KnownUpstream {
@@ -156,6 +158,8 @@ impl Record {
             .and_then(|text| serde_json::from_str(text.get()).ok());
         let doubtful = self.withheld.clone().into_iter().filter(|(_, sure)| !sure);
         let has_other_doubtful = self.has_other_doubtful();
+        let forms = self.offered_to.clone().into_iter();
+        let forms = forms.map(|of| (of.clients, of.forms));
         Ok(KnownUpstream {
             has_other_doubtful,
             fetched: self.fetched,
@@ -168,6 +172,7 @@ impl Record {
             subscribes: self.has_subscriptions(),
             listing: Arc::new(listing),
             doubtful: doubtful.map(|(name, _)| name).collect(),
+            forms: forms.collect(),
             server_info: self.offered.server_info,
             instructions,
         })

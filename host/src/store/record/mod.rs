@@ -2,6 +2,7 @@
 
 mod approval;
 mod caution;
+mod connection_offer;
 mod format;
 mod known;
 mod known_elsewhere;
@@ -21,6 +22,7 @@ use serde_json::{Map, Value};
 
 pub use approval::ItemChanged;
 use caution::tools_by_name;
+pub use connection_offer::ConnectionOffer;
 pub use format::Damaged;
 use format::FORMAT;
 pub use known::KnownUpstream;

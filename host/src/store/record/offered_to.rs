@@ -8,7 +8,7 @@ use rmcp::model::ProtocolVersion;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::store::item::Gated;
+use crate::store::item::{Gated, OfferedForms};
 
 /// Most kinds of clients that are kept one by one.
 const MAX_KINDS_OF_CLIENTS: usize = 16;
@@ -36,6 +36,9 @@ pub(super) struct OfferedTo {
     /// Other items by name; empty where an older Dormouse has not kept them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     others: BTreeMap<Gated, BTreeSet<String>>,
+    /// Forms in which they are offered; empty where an older Dormouse has not kept them.
+    #[serde(default, skip_serializing_if = "OfferedForms::is_empty")]
+    pub(super) forms: OfferedForms,
     /// Tools that need another caution in the form that these clients are offered than in the
     /// recorded form, each with only the parts that decide its caution (see
     /// [`caution`](super::caution)). This includes tools that are no longer listed because of other
@@ -61,6 +64,7 @@ impl OfferedTo {
             able: offered.able.clone(),
             tools: names(Gated::Tool, offered).collect(),
             others: BTreeMap::new(),
+            forms: OfferedForms::of(offered),
             cautions: BTreeMap::new(),
             is_of_dormouse_alone: false,
             version: offered.server_info.get("version").map(|version| {
@@ -95,10 +99,13 @@ impl OfferedTo {
         }
     }
 
-    /// Takes the names of the items of one kind from the earlier offer to these clients, because they
-    /// were not told now.
+    /// Takes the names of the items of one kind, and their forms, from the earlier offer to these
+    /// clients, because they were not told now.
     pub(super) fn keep_names(&mut self, kind: Gated, all: &[Self]) {
         let before = all.iter().find(|of| of.clients == self.clients);
+        if let Some(before) = before {
+            self.forms.keep_untold(&before.forms);
+        }
         let names = before.and_then(|before| before.names(kind)).cloned();
         self.others.insert(kind, names.unwrap_or_default());
     }
@@ -116,11 +123,16 @@ impl OfferedTo {
         self.tools.contains(name)
     }
 
-    fn names_mut(&mut self, kind: Gated) -> Option<&mut BTreeSet<String>> {
-        match kind {
+    /// Removes the items of one kind whose names are not to be kept.
+    fn retain(&mut self, kind: Gated, is_kept: impl Fn(&str) -> bool) {
+        let names = match kind {
             Gated::Tool => Some(&mut self.tools),
             other => self.others.get_mut(&other),
+        };
+        if let Some(names) = names {
+            names.retain(|name| is_kept(name));
         }
+        self.forms.retain(kind, is_kept);
     }
 
     /// Returns the names of the items of one kind that any clients are offered.
@@ -155,13 +167,12 @@ impl OfferedTo {
             let before = before.iter().filter_map(|before| before.names(kind));
             let gone = before.flatten().filter(|name| !own.contains(*name));
             let withdrawn = offered.withdrawn.iter().filter(|_| kind == Gated::Tool);
-            let gone: BTreeSet<&String> = gone.chain(withdrawn).collect();
+            let gone: BTreeSet<&str> = gone.chain(withdrawn).map(String::as_str).collect();
             for other in &mut *all {
                 let is_covered = self.is_of_revision_of(other) && self.able.covers(&other.able);
-                if let Some(names) = other.names_mut(kind) {
-                    names
-                        .retain(|name| !gone.contains(name) && (!is_covered || own.contains(name)));
-                }
+                other.retain(kind, |name| {
+                    !gone.contains(name) && (!is_covered || own.contains(name))
+                });
             }
         }
         all.push(self);

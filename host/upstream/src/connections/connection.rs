@@ -15,6 +15,7 @@ pub(crate) use opening::Opening;
 
 use super::callers::RequestSubject;
 use super::connection_room::ConnectionPermit;
+use crate::listing::needed_lists::NeededLists;
 use crate::listing::subscriptions::Follower;
 use crate::listing::{fetch, follow};
 use crate::messages::channel::{Lost, MessageSender};
@@ -26,7 +27,7 @@ use crate::opening::handshake::ServerIntroduction;
 use crate::opening::introduction::Introduction;
 use crate::stdio::descendants;
 use crate::stdio::descendants::StartOrder;
-use crate::{Connector, Failure, NeededLists, Offered};
+use crate::{Connector, Failure, JudgedItems, Offered};
 
 /// Most times that one request may be answered with questions.
 const ROUNDS: usize = 32;
@@ -175,18 +176,26 @@ impl Connection {
         learnt.map_err(|failure| self.shown(failure))
     }
 
-    /// Waits until its tools are known as of all changes that the upstream has announced until now.
+    /// Waits until its tools are known as of all changes that the upstream has announced until now, and
+    /// `tool`, if there is one, as it is told over this connection.
     ///
     /// # Errors
     /// The upstream does not tell them.
-    pub(super) async fn tools_known(&self) -> Result<(), Failure> {
+    pub(super) async fn tools_known(&self, tool: Option<&str>) -> Result<(), Failure> {
         let needed = NeededLists {
             tools: true,
-            ..NeededLists::default()
+            prompts: false,
+        };
+        let items = JudgedItems {
+            tools: tool.into_iter().map(str::to_owned).collect(),
+            ..JudgedItems::default()
         };
         let patience = self.peer.request_patience();
-        let known = self.peer.lists_known(needed, patience).await;
-        known.map_err(Failure::Barred)
+        let known = async {
+            self.peer.lists_known(needed, patience).await?;
+            self.peer.items_known(&items, patience).await
+        };
+        known.await.map_err(Failure::Barred)
     }
 
     /// Returns a failure as it may be shown: its text may quote a part of an answer.

@@ -22,11 +22,11 @@ impl ConnectionHandle {
     }
 
     /// Waits until the tools of its upstream are known as of all changes that the upstream has announced
-    /// until now.
+    /// until now, and `tool`, if there is one, as it is told over this connection.
     ///
     /// # Errors
     /// The upstream does not tell them.
-    pub async fn tools_known(&self) -> Result<(), Failure> {
-        self.connection.tools_known().await
+    pub async fn tools_known(&self, tool: Option<&str>) -> Result<(), Failure> {
+        self.connection.tools_known(tool).await
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod fetch;
 pub(crate) mod fetch_turns;
 pub(crate) mod follow;
+pub(crate) mod judged_items;
 pub(crate) mod list_changes;
 mod listen;
 pub(crate) mod lists;

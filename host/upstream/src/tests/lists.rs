@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{NeededLists, UntoldLists};
+use crate::{JudgedItems, UntoldLists};
 
 use super::*;
 
@@ -111,14 +111,43 @@ fn is_known(odd: &OddServer, tool: &str) -> bool {
     odd.policy.told().iter().any(|told| told.ends_with(&added))
 }
 
+/// Has all requests judged by a tool of the server, or none.
+fn judged(odd: OddServer, by_tool: bool) -> OddServer {
+    let tools = by_tool.then(|| "echo".to_owned());
+    *odd.policy.judged.lock() = JudgedItems {
+        tools: tools.into_iter().collect(),
+        ..JudgedItems::default()
+    };
+    odd
+}
+
+/// Another connection may have told something else in between.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_connection_has_told_since_is_asked_again_once() {
+    for (overwritten, is_needed, fetches) in
+        [(0, true, 1), (1, true, 2), (2, true, 2), (2, false, 1)]
+    {
+        let odd = judged(odd(&[]), is_needed);
+        odd.good().await;
+        *odd.policy.overwritten.lock() = overwritten;
+        let answer = odd.call("echo", json!({})).await;
+        match (is_needed, overwritten, answer) {
+            (true, 2, Err(Failure::Barred(why))) => {
+                assert!(why.contains("over another connection of it"), "{why}");
+            }
+            (true, 2, other) => panic!("{other:?}"),
+            (_, _, answer) => drop(answer.unwrap()),
+        }
+        let told = odd.policy.told().into_iter();
+        let fetched = told.filter(|told| told.starts_with("opened ")).count();
+        assert_eq!(fetched, fetches, "{overwritten} {is_needed}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_announced_is_known_before_what_depends_on_it_is_called() {
     for is_needed in [false, true] {
-        let odd = odd(&[]);
-        *odd.policy.needed.lock() = NeededLists {
-            tools: is_needed,
-            prompts: false,
-        };
+        let odd = judged(odd(&[]), is_needed);
         let change = json!({ "tool": "new", "fetches": [1] });
         odd.call("change", change).await.unwrap();
         odd.good().await;
@@ -129,11 +158,7 @@ async fn what_is_announced_is_known_before_what_depends_on_it_is_called() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_announced_and_not_told_bars_what_depends_on_it_until_it_is() {
     for is_needed in [false, true] {
-        let odd = odd(&[]);
-        *odd.policy.needed.lock() = NeededLists {
-            tools: is_needed,
-            prompts: false,
-        };
+        let odd = judged(odd(&[]), is_needed);
         let change = json!({ "tool": "new", "fetches": ["refused", "refused"] });
         odd.call("change", change).await.unwrap();
         for _ in 0..2 {
@@ -173,11 +198,7 @@ async fn a_list_that_is_refused_at_a_later_page_is_not_told() {
 }
 
 fn tools_needed(odd: OddServer) -> OddServer {
-    *odd.policy.needed.lock() = NeededLists {
-        tools: true,
-        prompts: false,
-    };
-    odd
+    judged(odd, true)
 }
 
 /// A server may need its client's roots to know what it offers.

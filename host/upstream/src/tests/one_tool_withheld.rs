@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::recording_listener::RecordingListener;
-use crate::{Lost, NeededLists, Offered, Reactions, UpstreamPolicy};
+use crate::{JudgedItems, Lost, Offered, Reactions, UpstreamPolicy};
 
 /// Policy that lets everything through but one tool, and notes what it is told.
 #[derive(Default)]
@@ -23,8 +23,11 @@ pub(crate) struct OneToolWithheld {
     pub(super) changing: Mutex<Option<&'static str>>,
     /// Offers that it was told of last.
     pub(super) offered: Mutex<Option<Offered>>,
-    /// Lists that have to be known before anything is asked.
-    pub(super) needed: Mutex<NeededLists>,
+    /// Items by which each request is judged.
+    pub(super) judged: Mutex<JudgedItems>,
+    /// Number of times that it has to be told again what is offered until it goes by that: another
+    /// connection may have told it something else in between.
+    pub(super) overwritten: Mutex<usize>,
 }
 
 impl OneToolWithheld {
@@ -70,10 +73,16 @@ impl UpstreamPolicy for OneToolWithheld {
         let told = format!("opened {}", Self::names(&offered).join(" "));
         self.told.lock().push(told);
         *self.offered.lock() = Some(offered);
+        let mut overwritten = self.overwritten.lock();
+        *overwritten = overwritten.saturating_sub(1);
     }
 
-    fn needed_lists(&self, _: &str, _: Option<&str>, _: &Arc<dyn Listener>) -> NeededLists {
-        *self.needed.lock()
+    fn judged_items(&self, _: &str, _: Option<&str>, _: &Arc<dyn Listener>) -> JudgedItems {
+        self.judged.lock().clone()
+    }
+
+    fn is_recorded(&self, _connection: u64, items: &JudgedItems) -> bool {
+        *items == JudgedItems::default() || *self.overwritten.lock() == 0
     }
 
     fn admit<'a>(

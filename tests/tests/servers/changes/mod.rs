@@ -11,5 +11,6 @@ mod frozen_prompts;
 mod instructions;
 mod kinds_of_clients;
 mod mid_session;
+mod other_versions;
 mod unseen;
 mod upgrade;

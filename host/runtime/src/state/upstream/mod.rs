@@ -252,9 +252,14 @@ impl Listener for UpstreamListener {
         self.listener.meta()
     }
 
-    fn is_judged_by_tool(&self) -> bool {
+    fn judged_tools(&self) -> Vec<String> {
         let of_tool = self.of_tool.as_ref();
-        self.condition.is_about_tool() || of_tool.is_some_and(|of_tool| of_tool.is_about_tool())
+        let of_tool = of_tool.and_then(|of_tool| of_tool.judged_tool());
+        self.condition
+            .judged_tool()
+            .into_iter()
+            .chain(of_tool)
+            .collect()
     }
 
     fn check_judged(&self) -> BoxFuture<'static, Result<(), String>> {

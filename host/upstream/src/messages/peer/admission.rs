@@ -8,9 +8,10 @@ use dormouse_protocol::Listener;
 use tokio::task::unconstrained;
 
 use super::Peer;
-use crate::NeededLists;
+use crate::JudgedItems;
 use crate::connections::callers::RequestSubject;
 use crate::listing::list_changes::UnknownLists;
+use crate::listing::needed_lists::NeededLists;
 
 /// Longest time for which a request waits for lists. One that handles one message at a time tells them
 /// only once it is done with the call before.
@@ -38,14 +39,14 @@ impl Peer {
             return Ok(());
         };
         loop {
-            let needed = subjects().into_iter().map(|(caller, subject)| {
-                policy.needed_lists(&subject.method, subject.name.as_deref(), &caller)
+            let items = subjects().into_iter().map(|(caller, subject)| {
+                policy.judged_items(&subject.method, subject.name.as_deref(), &caller)
             });
-            let needed = needed.fold(NeededLists::default(), NeededLists::and);
+            let items = items.fold(JudgedItems::default(), JudgedItems::and);
             // An upstream can announce changes without end. Only those that come while a user is
             // asked are waited for, too.
             if let Some(patience) = patience {
-                self.lists_known(needed, patience).await?;
+                self.items_known(&items, patience).await?;
             }
             let mut has_waited = false;
             for (caller, subject) in subjects() {
@@ -61,10 +62,56 @@ impl Peer {
                 }
             }
             // While the user was asked about one, others may have changed.
-            if !has_waited {
-                return Ok(());
+            if has_waited {
+                continue;
             }
+            return match patience.is_none() || self.is_recorded(&items) {
+                true => Ok(()),
+                false => Err(self.told_otherwise()),
+            };
         }
+    }
+
+    /// Waits until items are known, as of all changes that the upstream has announced until now, as it
+    /// has told them over this connection, for `patience` at most from when their lists are asked for.
+    /// Where another connection has told something else since, the lists are fetched once more: what
+    /// goes over this one is judged by what this one tells.
+    ///
+    /// # Errors
+    /// It does not tell them, or another connection tells something else again; says so, for a caller.
+    pub(crate) async fn items_known(
+        &self,
+        items: &JudgedItems,
+        patience: Duration,
+    ) -> Result<(), String> {
+        self.lists_known(items.lists(), patience).await?;
+        if self.is_recorded(items) {
+            return Ok(());
+        }
+        self.list_changes.note();
+        self.lists_known(items.lists(), patience).await?;
+        match self.is_recorded(items) {
+            true => Ok(()),
+            false => Err(self.told_otherwise()),
+        }
+    }
+
+    /// Whether requests are judged by items as they were told over this connection. Nothing reaches one
+    /// that has ended.
+    fn is_recorded(&self, items: &JudgedItems) -> bool {
+        let policy = self.policy.as_ref();
+        self.ended().is_some()
+            || policy.is_none_or(|policy| policy.is_recorded(self.connection, items))
+    }
+
+    fn told_otherwise(&self) -> String {
+        let server = &self.server;
+        format!(
+            "server `{server}` offers something else here than over another connection of it that is \
+             used at the same time, and this depends on it\n\
+             hint: call it again; if that does not help, `dormouse restart {server}` starts it anew, \
+             here and wherever else another version of it still runs"
+        )
     }
 
     /// Waits until lists are known as of all changes that the upstream has announced until now, for

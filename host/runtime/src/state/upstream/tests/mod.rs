@@ -12,7 +12,7 @@ use dormouse_launch::{Launch, Stdio};
 use dormouse_policy::{Grants, Limits};
 use dormouse_protocol::{QuestionLimit, SessionId};
 use dormouse_upstream::{
-    Connector, NeededLists, Offered, Reactions, Setup, Upstream, UpstreamPolicy,
+    Connector, JudgedItems, Offered, Reactions, Setup, Upstream, UpstreamPolicy,
 };
 use dormouse_wit::Instance;
 use futures::FutureExt as _;
@@ -93,8 +93,12 @@ impl UpstreamPolicy for AllowAll {
 
     fn opened(&self, _: Offered) {}
 
-    fn needed_lists(&self, _: &str, _: Option<&str>, _: &Arc<dyn Listener>) -> NeededLists {
-        NeededLists::default()
+    fn judged_items(&self, _: &str, _: Option<&str>, _: &Arc<dyn Listener>) -> JudgedItems {
+        JudgedItems::default()
+    }
+
+    fn is_recorded(&self, _: u64, _: &JudgedItems) -> bool {
+        true
     }
 
     fn admit<'a>(
