@@ -40,9 +40,15 @@ impl From<Arc<Listing>> for ApprovedListing {
 
 impl ApprovedListing {
     /// Returns an upstream's listing as its user has approved it, without the items that have
-    /// changed since and that the policy withholds.
+    /// changed since and that the policy withholds, or that only some connections still have.
     pub(super) fn of_upstream(known: &KnownUpstream, changes: &ChangePolicy) -> Self {
-        let withheld = withheld(&known.pending, changes);
+        let mut withheld = withheld(&known.pending, changes);
+        let kept = known.kept.iter().map(|(kind, name)| WithheldItem {
+            kind: *kind,
+            name: name.clone(),
+            is_known: true,
+        });
+        withheld.extend(kept);
         if withheld.is_empty() {
             return Self::from(Arc::clone(&known.listing));
         }

@@ -272,7 +272,11 @@ impl Server {
     pub(in super::super) fn known_tools(&self) -> impl Iterator<Item = &str> {
         let tools = self.listings().flat_map(|listing| &listing.tools);
         let waiting = self.waiting_tools().map(|item| item.name.as_str());
-        tools.map(|tool| tool.name.as_str()).chain(waiting)
+        let withheld = self.withheld(Gated::Tool).map(|item| item.name.as_str());
+        tools
+            .map(|tool| tool.name.as_str())
+            .chain(waiting)
+            .chain(withheld)
     }
 
     /// Returns the known names of its prompts, shown or not; a name may come more than once.

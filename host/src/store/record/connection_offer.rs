@@ -80,8 +80,8 @@ impl KnownUpstream {
     }
 
     /// Returns the same knowledge with what open connections are offered besides: tools are as cautious
-    /// as each connection needs them, and items that are gone for others are as they were `before`, as
-    /// long as one has them. None where that makes no difference.
+    /// as each connection needs them, and items that were known `before` and are gone keep their names,
+    /// as long as one has them. None where that makes no difference.
     #[must_use]
     pub fn with_offers(
         &self,
@@ -94,45 +94,25 @@ impl KnownUpstream {
         (is_kept || is_careful).then_some(known)
     }
 
-    /// Adds items that are gone and that a connection still has. Returns whether there are any.
+    /// Keeps the names of items that are gone and that a connection still has. Returns whether there are
+    /// any.
     fn keep(&mut self, before: &Self, offers: &[Arc<ConnectionOffer>]) -> bool {
-        let known: BTreeSet<(Gated, String)> = self.names().map(owned).collect();
+        let known: BTreeSet<(Gated, &str)> = self.names().collect();
         let is_kept = |kind, name: &str| {
-            !known.contains(&(kind, name.to_owned()))
-                && offers.iter().any(|offer| offer.forms.has(kind, name))
+            !known.contains(&(kind, name)) && offers.iter().any(|offer| offer.forms.has(kind, name))
         };
-        let kept: BTreeSet<(Gated, String)> = before.names().map(owned).collect();
-        let kept: BTreeSet<_> = kept
-            .into_iter()
-            .filter(|(kind, name)| is_kept(*kind, name))
-            .collect();
-        if kept.is_empty() {
-            return false;
-        }
-        let has = |kind, name: &str| kept.contains(&(kind, name.to_owned()));
-        let listing = Arc::make_mut(&mut self.listing);
-        let tools = before.listing.tools.iter();
-        let tools = tools.filter(|tool| has(Gated::Tool, &tool.name));
-        listing.tools.extend(tools.cloned());
-        let prompts = before.listing.prompts.iter();
-        let prompts = prompts.filter(|prompt| has(Gated::Prompt, &prompt.key));
-        listing.prompts.extend(prompts.cloned());
-        let pending = before.pending.iter();
-        let pending = pending.filter(|item| has(item.kind, &item.name));
-        self.pending.0.extend(pending.cloned());
-        for (name, cautions) in &before.cautions {
-            if has(Gated::Tool, name) {
-                self.cautions.insert(name.clone(), cautions.clone());
-            }
-        }
-        true
+        let kept = before.kept.iter().map(|(kind, name)| (*kind, &**name));
+        let kept = before.names().chain(kept);
+        let kept = kept.filter(|(kind, name)| is_kept(*kind, name));
+        self.kept = kept.map(|(kind, name)| (kind, name.to_owned())).collect();
+        !self.kept.is_empty()
     }
 
-    /// Returns the names of its tools and prompts, approved or not; one may come more than once.
+    /// Returns the names of its tools and prompts that somebody may know; one may come more than once.
     fn names(&self) -> impl Iterator<Item = (Gated, &str)> {
         let tools = self.listing.tools.iter();
         let prompts = self.listing.prompts.iter();
-        let pending = self.pending.iter();
+        let pending = self.pending.iter().filter(|item| item.is_known());
         tools
             .map(|tool| (Gated::Tool, tool.name.as_str()))
             .chain(prompts.map(|prompt| (Gated::Prompt, prompt.key.as_str())))
@@ -178,8 +158,4 @@ impl KnownUpstream {
         }
         is_careful
     }
-}
-
-fn owned((kind, name): (Gated, &str)) -> (Gated, String) {
-    (kind, name.to_owned())
 }

@@ -44,6 +44,9 @@ pub struct KnownUpstream {
     pub doubtful: BTreeSet<String>,
     /// Whether there are items of other kinds to which that applies.
     pub has_other_doubtful: bool,
+    /// Tools and prompts that are gone, and that an open connection still has: their names are not
+    /// others'.
+    pub kept: BTreeSet<(Gated, String)>,
     /// Forms in which each kind of clients was last offered the items by which requests are judged.
     pub(super) forms: BTreeMap<String, OfferedForms>,
 }
@@ -172,6 +175,7 @@ impl Record {
             subscribes: self.has_subscriptions(),
             listing: Arc::new(listing),
             doubtful: doubtful.map(|(name, _)| name).collect(),
+            kept: BTreeSet::new(),
             forms: forms.collect(),
             server_info: self.offered.server_info,
             instructions,

@@ -33,6 +33,30 @@ fn offer(size: usize, members: usize, client: &str, text: &str) -> Offered {
     }
 }
 
+/// What was offered over two connections is not what is recorded, and what one has is gone.
+#[test]
+fn what_connections_are_offered_is_compared_in_linear_time() {
+    let offers = |size: usize| {
+        [
+            offer(2 * size, 3, "roots", "A"),
+            offer(size, 3, "roots", "B"),
+        ]
+    };
+    is_linear("offers over connections", 6, offers, |offers| {
+        let (_folder, store, of) = fixture();
+        let changes = ChangePolicy::from(OnChange::Freeze);
+        let [before, known] = offers.each_ref().map(|offered| {
+            store.learn(&of, offered.clone(), &changes, None).unwrap();
+            store.known(&of).unwrap()
+        });
+        let all = offers
+            .each_ref()
+            .map(|offered| Arc::new(ConnectionOffer::of(offered, None)));
+        let extended = known.with_offers(Some(&before), &all).unwrap();
+        assert_eq!(extended.kept.len(), extended.listing.tools.len());
+    });
+}
+
 /// Kinds of clients come one after the other, and each is offered something else.
 #[test]
 fn what_kinds_of_clients_are_offered_is_put_together_in_linear_time() {

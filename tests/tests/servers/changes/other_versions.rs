@@ -58,14 +58,14 @@ fn what_a_process_does_is_judged_by_what_that_process_says() {
         // The process of the other session says once more what is approved.
         call(&server, &old, "post__announce");
         all.comes_to_wait(&json!([]));
-        // What is shown is as careful as each process needs it.
         let listed = answer(&server, &new, "tools/list", json!({}));
+        let refused = call(&server, &new, "post__x");
+        assert!(refused.contains(refusal), "{refused}");
+        // What is shown is as careful as each process needs it.
         let listed: Value = serde_json::from_str(&listed).unwrap();
         let mut tools = listed["result"]["tools"].as_array().unwrap().iter();
         let tool = tools.find(|tool| tool["name"] == "post__x").unwrap();
         assert_eq!(tool["annotations"]["readOnlyHint"], false, "{more}");
-        let refused = call(&server, &new, "post__x");
-        assert!(refused.contains(refusal), "{refused}");
         let prompt = answer(&server, &new, "prompts/get", json!({ "name": "post__p" }));
         assert_eq!(prompt.contains("got p"), more == confirm, "{prompt}");
         let calls = all.got().into_iter().filter(|got| got == "call x").count();
