@@ -71,7 +71,8 @@ impl Default for ListChanges {
 }
 
 impl ListChanges {
-    /// Notes that the upstream says that a list has changed.
+    /// Notes that the upstream says that a list has changed, or that its lists are wanted once more because
+    /// what is known of them is what another connection was told.
     pub(crate) fn note(&self) {
         self.counts.send_modify(|counts| counts.told += 1);
     }
