@@ -19,9 +19,8 @@ use parking_lot::Mutex;
 #[cfg(unix)]
 pub use self::socket::check_socket;
 #[cfg(unix)]
-pub use crate::owner::is_root;
 #[cfg(unix)]
-use crate::owner::{is_own, is_own_among_others};
+use crate::owner::{is_own, is_own_among_others, is_root};
 
 /// Checks that a file below Dormouse's data folder counts: that nobody but its user and root can
 /// have written it, or can put one there. Where others have, or could have, that is logged, once.
@@ -197,7 +196,30 @@ pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
 pub fn foreign_owner(folder: &Path) -> Option<u32> {
     let metadata = std::fs::metadata(folder).ok()?;
     let owner = std::os::unix::fs::MetadataExt::uid(&metadata);
-    (!is_own(owner)).then_some(owner)
+    let is_own = match is_among_others(folder) {
+        true => is_own_among_others(owner),
+        false => is_own(owner),
+    };
+    (!is_own).then_some(owner)
+}
+
+/// Whether a folder whose owner is another user than this one is root's for sure.
+#[cfg(unix)]
+#[must_use]
+pub fn is_roots(folder: &Path, owner: u32) -> bool {
+    owner == 0 || is_root(owner) && !is_among_others(folder)
+}
+
+/// Whether anybody may put files where a folder is.
+#[cfg(unix)]
+fn is_among_others(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let above = folder.canonicalize();
+    let above = above
+        .ok()
+        .and_then(|real| std::fs::metadata(real.parent()?).ok());
+    above.is_some_and(|above| above.mode() & 0o002 != 0)
 }
 
 /// On Windows, owners are not told apart.

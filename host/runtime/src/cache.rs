@@ -333,7 +333,7 @@ fn mac(key: &[u8; 32], name: &str, code: &Path) -> io::Result<blake3::Hash> {
 fn private_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
 
-    use dormouse_files::ownership::is_root;
+    use dormouse_files::ownership::is_roots;
 
     const STICKY: u32 = 0o1000;
     dormouse_files::replace::make_folder(dir)?;
@@ -348,7 +348,10 @@ fn private_dir(dir: &Path) -> io::Result<()> {
             0 => owner == me && mode & 0o077 == 0,
             1 => owner == me && mode & 0o022 == 0,
             // Its owner may put another folder in the place of what is in it.
-            _ => (owner == me || is_root(owner)) && (mode & 0o002 == 0 || mode & STICKY != 0),
+            _ => {
+                (owner == me || is_roots(folder, owner))
+                    && (mode & 0o002 == 0 || mode & STICKY != 0)
+            }
         };
         if !is_safe {
             return Err(io::Error::new(

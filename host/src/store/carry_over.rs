@@ -48,15 +48,15 @@ impl Store {
     }
 
     fn carry_over_all(&self, from: &Fingerprint, to: &Fingerprint) -> anyhow::Result<bool> {
-        let is_copied = self.carry_over(from, to)?;
-        let approved = self.approved_file(from);
-        if is_copied
-            && counts(&approved)
+        let [approved, own] = [from, to].map(|of| self.approved_file(of));
+        if counts(&approved)
+            && !own.exists()
             && let Some(bytes) = read_regular_file(&approved, MAX_APPROVED_BYTES)?
         {
-            replace(&self.approved_file(to), &bytes, Access::Private)?;
+            let _lock = self.lock_files()?;
+            replace(&own, &bytes, Access::Private)?;
         }
-        Ok(is_copied)
+        self.carry_over(from, to)
     }
 
     /// Returns the digits of the launch with which the upstream of a server has been started last.

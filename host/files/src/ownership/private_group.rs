@@ -15,7 +15,10 @@ pub(super) fn is_private(group: u32, user: u32) -> bool {
     let (groups, users) = (read("/etc/group"), read("/etc/passwd"));
     let text = String::from_utf8_lossy;
     match group {
-        ROOT => is_roots_alone(user, &text(&groups), &text(&users)),
+        ROOT => {
+            let me = rustix::process::geteuid().as_raw();
+            is_roots_alone([user, me], &text(&groups), &text(&users))
+        }
         _ => is_own(group, user, &text(&groups), &text(&users)),
     }
 }
@@ -72,16 +75,16 @@ fn is_own(group: u32, user: u32, groups: &str, users: &str) -> bool {
     is_named_so
 }
 
-/// Whether root's group has nobody in it but root, accounts of the system's and that user, by the texts of
-/// the files of groups and users. In a container that is run as any user, as images for OpenShift are, files
-/// are that group's to write, and its user is in neither file; of whom they have, it is to be the first group.
-fn is_roots_alone(user: u32, groups: &str, users: &str) -> bool {
-    let is_meant = |entry: &UserEntry<'_>| [ROOT, user].contains(&entry.id);
+/// Whether root's group is the first one of nobody but root, accounts of the system's and these users (the
+/// owner, and whom this process runs as), and has no other members, by the texts of the files of groups and
+/// users. In a container that is run as any user, as images for OpenShift are, files are that group's to
+/// write, and its user may be in neither file.
+fn is_roots_alone(own: [u32; 2], groups: &str, users: &str) -> bool {
+    let is_meant = |entry: &UserEntry<'_>| entry.id == ROOT || own.contains(&entry.id);
     let is_of_person = |entry: &UserEntry<'_>| entry.id >= FIRST_PERSON && !is_meant(entry);
     let mut names = vec!["root"];
     for entry in users_of(users) {
-        let is_first = entry.first_group == ROOT;
-        if entry.id == user && !is_first || is_of_person(&entry) && is_first {
+        if is_of_person(&entry) && entry.first_group == ROOT {
             return false;
         }
         if is_meant(&entry) {
@@ -133,15 +136,17 @@ mod tests {
     fn roots_group_is_private_where_nobody_else_is_in_it() {
         let system = "root:x:0:0::/root:/bin/sh\noperator:x:11:0::/root:/sbin/nologin\n";
         let with_ann = format!("{system}ann:x:1000:1000::/home/ann:/bin/sh\n");
+        const ME: u32 = 1_000_680_001;
+        let with_pods_user = format!("{system}pod:x:{ME}:0::/app:/bin/sh\n");
         let with_bob = format!("{system}bob:x:1001:0::/home/bob:/bin/sh\n");
         for (users, groups, user, is_private) in [
             // A container without such files, and one for any user.
             ("", "", 1000, true),
             (system, "root:x:0:\n", 1_000_680_000, true),
+            (&with_pods_user, "root:x:0:\n", 0, true),
             (system, "root:x:0:root\n", 0, true),
             (&with_bob, "root:x:0:root,bob\n", 1001, true),
-            // Not the user's first one.
-            (&with_ann, "root:x:0:\n", 1000, false),
+            (&with_ann, "root:x:0:\n", 1000, true),
             // Somebody else is in it, as a member or as whose first one it is.
             (&with_bob, "root:x:0:\n", 0, false),
             (&with_bob, "root:x:0:\n", 1_000_680_000, false),
@@ -149,7 +154,7 @@ mod tests {
             (&with_ann, "wheel:x:0:root,ann\n", 0, false),
             (&with_ann, "root:x:0:\ntoor:x:0:dan\n", 0, false),
         ] {
-            let is_alone = is_roots_alone(user, groups, users);
+            let is_alone = is_roots_alone([user, ME], groups, users);
             assert_eq!(is_alone, is_private, "user {user}: {users}{groups}");
         }
     }

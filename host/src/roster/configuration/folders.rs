@@ -121,7 +121,7 @@ pub fn doubts(configured: &Configured) -> Vec<([String; 2], String)> {
     let files = servers.iter().flat_map(|server| {
         let files = code(server, unfollowed).into_iter();
         let real = |file: PathBuf| match is_unfollowed(&file, unfollowed) {
-            true => file,
+            true => links::real_path_outside(&file, unfollowed),
             false => real_path(&file),
         };
         files.map(move |file| (server.name.as_str(), real(file)))

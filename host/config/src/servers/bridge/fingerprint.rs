@@ -159,16 +159,26 @@ fn hash(launch: &Launch) -> String {
     hasher.hash()
 }
 
-/// Returns the hash of a launch in which one secret is the same as any other.
+/// Returns the hash of a launch in which one secret is the same as any other: the value of a variable, a
+/// header or a parameter of the URL whose name says that it is one.
 fn hash_without_secrets(launch: &Launch) -> String {
     let mut hasher = PartsHasher::default();
-    hasher.add(&launch.to_string());
+    hasher.add("without secrets");
     match launch {
         Launch::Stdio(stdio) => {
+            hasher.add("stdio");
+            hasher.add(&stdio.command);
+            hasher.add(&stdio.args.len().to_string());
+            stdio.args.iter().for_each(|arg| hasher.add(arg));
             hasher.add_values(&stdio.env, is_secret_name);
             hasher.add_folder(stdio);
         }
         Launch::Http(http) => {
+            hasher.add("http");
+            for part in http.url.split(['?', '&']) {
+                let name = part.split_once('=').map(|(name, _)| name);
+                hasher.add(name.filter(|name| is_secret_name(name)).unwrap_or(part));
+            }
             hasher.add_values(&http.headers, is_secret_name);
             hasher.add_login(http);
         }
