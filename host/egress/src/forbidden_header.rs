@@ -4,7 +4,7 @@ use http::HeaderName;
 
 /// Headers that belong to a connection and not to a request, and those that stand for the host's name, the
 /// method or the path: these are the ones by which the request was judged. Trailers are given to nobody.
-const FORBIDDEN: [&str; 27] = [
+const FORBIDDEN: [&str; 36] = [
     "connection",
     "forwarded",
     "host",
@@ -13,34 +13,45 @@ const FORBIDDEN: [&str; 27] = [
     "proxy-authenticate",
     "proxy-authorization",
     "proxy-connection",
+    "script-name",
     "te",
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "x-envoy-original-dst-host",
     "x-envoy-original-host",
     "x-envoy-original-path",
+    "x-forwarded",
     "x-host",
     "x-http-host-override",
     "x-http-method",
     "x-http-method-override",
     "x-http-path-override",
+    "x-method",
     "x-method-override",
+    "x-ms-original-url",
     "x-original-host",
     "x-original-method",
     "x-original-uri",
     "x-original-url",
     "x-override-url",
+    "x-proxy-host",
+    "x-proxy-url",
+    "x-replaced-path",
     "x-rewrite-url",
     "x-script-name",
+    "x-waws-unencoded-url",
 ];
 
 /// Beginning of headers by which proxies say how they were asked, `x-forwarded-host` and the like.
 const FORWARDED: &str = "x-forwarded-";
 
-/// Whether a header is not a plugin's to write. Many hosts take `_` in a name for `-`.
+/// Whether a header is not a plugin's to write. Many hosts take `_` in a name for `-`, and some whatever is
+/// neither a letter nor a digit.
 #[must_use]
 pub fn is_forbidden_header(name: &HeaderName) -> bool {
-    let name = name.as_str().replace('_', "-");
+    let name = name.as_str();
+    let name = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     FORBIDDEN.contains(&name.as_str()) || name.starts_with(FORWARDED)
 }
 
@@ -59,6 +70,10 @@ mod tests {
             ("X-Forwarded-Method", true),
             ("X-HTTP-Method-Override", true),
             ("X_HTTP_Method_Override", true),
+            ("X.HTTP.Method.Override", true),
+            ("X~HTTP|Method!Override", true),
+            ("X-Forwarded", true),
+            ("Script_Name", true),
             ("X-HTTP-Method", true),
             ("X-Method-Override", true),
             ("X-Original-Method", true),

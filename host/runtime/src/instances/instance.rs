@@ -210,20 +210,18 @@ impl Live {
         // Requests that are allowed for this call alone are open in the instance, and end with it.
         self.sound = !self.store.data().network.has_granted_once();
         let ended = self.store.data_mut().end();
-        let (failed, completed, pace) = match ended {
-            Some(call) => (call.failed, call.completed, Some(call.pace)),
-            None => (None, None, None),
+        let (failed, not_logged_in, completed, pace) = match ended {
+            Some(call) => (
+                call.failed,
+                call.not_logged_in,
+                call.completed,
+                Some(call.pace),
+            ),
+            None => (None, None, None, None),
         };
         // Its guest was not given the link, so it cannot pass it on to the user of the call.
-        let link = match &failed {
-            Some(Cause::NotLoggedIn(why)) if why.has_link() => failed.clone(),
-            _ => self
-                .store
-                .data()
-                .network
-                .not_logged_in()
-                .map(Cause::Refused),
-        };
+        let of_network = self.store.data().network.not_logged_in();
+        let link = not_logged_in.or_else(|| of_network.map(Cause::Refused));
         if let Some(cause) = call.wanted.passed_on(returned.as_ref(), failed) {
             return Err(cause.within(target));
         }

@@ -83,6 +83,8 @@ pub(super) struct Current {
     pub failed_logins: BTreeMap<String, NotLoggedIn>,
     /// Cause of the upstream's last failure.
     pub failed: Option<Cause>,
+    /// Login that its upstream has wanted since a request to it has succeeded last, with the link.
+    pub not_logged_in: Option<Cause>,
     /// The upstream's last answer to a completion: JSON text.
     pub completed: Option<String>,
 }
@@ -166,6 +168,7 @@ impl InstanceState {
             secret_questions: BTreeMap::new(),
             failed_logins: BTreeMap::new(),
             failed: None,
+            not_logged_in: None,
             completed: None,
         });
     }

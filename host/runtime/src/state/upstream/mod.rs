@@ -44,8 +44,12 @@ impl upstream::Host for InstanceState {
         self.goes_on()?;
         let failure = match forwarded {
             Ok(answer) => {
-                if let (Some(call), "completion/complete") = (&mut self.call, method.as_str()) {
-                    call.completed = Some(answer.clone());
+                if let Some(call) = &mut self.call {
+                    // Its user has logged in meanwhile, or need not.
+                    call.not_logged_in = None;
+                    if method == "completion/complete" {
+                        call.completed = Some(answer.clone());
+                    }
                 }
                 return Ok(Ok(answer));
             }
@@ -65,6 +69,9 @@ impl upstream::Host for InstanceState {
             cause => UpstreamError::Failed(cause.text_for_guest()),
         };
         if let Some(call) = &mut self.call {
+            if matches!(&cause, Cause::NotLoggedIn(why) if why.has_link()) {
+                call.not_logged_in = Some(cause.clone());
+            }
             call.failed = Some(cause);
         }
         Ok(Err(error))
