@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dormouse_catalog::ListedTool;
 use dormouse_protocol::Answer;
-use dormouse_protocol::attribution::{error_message, remark};
+use dormouse_protocol::attribution::remark;
 use dormouse_runtime::{
     Arguments, Call, CallCondition, CallError, Callable, Cause, ENDED, GuestRequest, Schemas, Slot,
     ToolRequest, UpstreamCallCondition,
@@ -220,7 +220,7 @@ impl Server {
     /// it.
     ///
     /// # Errors
-    /// It cannot be connected: why, for a model, with nothing in it that looks like the mark of a server.
+    /// It cannot be connected: why.
     pub(in super::super) async fn connect(
         &self,
         roster: &Roster,
@@ -237,7 +237,7 @@ impl Server {
             connected?.tools_known(tool).await
         };
         let connected = tokio::select! {
-            connected = call => connected.map_err(|failure| error_message(&failure.to_string())),
+            connected = call => connected.map_err(|failure| failure.to_string()),
             () = context.cancel.cancelled() => Err("the call was cancelled".to_owned()),
             () = slot.ended() => Err(ENDED.to_owned()),
         };

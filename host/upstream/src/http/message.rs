@@ -1,6 +1,7 @@
 //! Reading of messages as far as their transport needs it: only which request one answers.
 
 use dormouse_jsonrpc::{Envelope, MessageLimits, RequestId, items};
+use dormouse_protocol::attribution;
 use dormouse_text::visible::{is_hidden, line_beginning};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -119,7 +120,8 @@ pub(crate) fn reading_error(error: &str) -> String {
 }
 
 /// Returns the beginning of a server's text, for an error: on one line, without anything that a
-/// terminal would obey, and without what would end the backticks around it.
+/// terminal would obey, without what would end the backticks around it, and without what looks like the mark
+/// of a server.
 pub(crate) fn excerpt(text: &str) -> String {
     let mut shown = String::new();
     for (count, letter) in text.trim().chars().enumerate() {
@@ -134,7 +136,7 @@ pub(crate) fn excerpt(text: &str) -> String {
             _ => shown.push(letter),
         }
     }
-    shown
+    attribution::error_message(&shown)
 }
 
 #[cfg(test)]

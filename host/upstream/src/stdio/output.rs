@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use dormouse_jsonrpc::{Line, LineReader};
+use dormouse_protocol::attribution;
 use serde_json::value::RawValue;
 use tokio::io::AsyncBufRead;
 use tokio::sync::mpsc;
@@ -54,7 +55,7 @@ pub(super) async fn read(
             Err(line) if line.trim().is_empty() => {}
             Err(line) if child_status.no_message.get().is_none() => {
                 let text = child_status.words.without_secrets(&line, 200);
-                let text = text.escape_debug().to_string();
+                let text = attribution::error_message(&text.escape_debug().to_string());
                 tracing::warn!(
                     "server `{server}` prints to stdout what is no message, and goes on: `{text}`"
                 );

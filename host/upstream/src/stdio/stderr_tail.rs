@@ -8,6 +8,7 @@ use dormouse_jsonrpc::{Line, LineReader};
 use dormouse_launch::environment;
 use dormouse_launch::redaction::MAX_WRITTEN_PIECE_BYTES;
 use dormouse_policy::LogBudget;
+use dormouse_protocol::attribution;
 use dormouse_text::log_text::escaped;
 use dormouse_text::visible::first_names;
 use parking_lot::Mutex;
@@ -54,15 +55,15 @@ impl KeptLines {
         self.last.push_back(line);
     }
 
-    /// Returns the lines, each marked as the child's own: a model reads this, and hints of Dormouse
-    /// stand below it.
+    /// Returns the lines, each marked as the child's own, and without what looks like the mark of a server: a
+    /// model reads this, and hints of Dormouse stand below it.
     fn marked(&self) -> String {
         let left_out = match self.left_out {
             0 => String::new(),
             1 => "\n(1 line left out)".to_owned(),
             number => format!("\n({number} lines left out)"),
         };
-        let marked = |line: &String| format!("\n> {line}");
+        let marked = |line: &String| format!("\n> {}", attribution::error_message(line));
         let first = self.first.iter().map(marked);
         let last = self.last.iter().map(marked);
         first.chain([left_out]).chain(last).collect()
@@ -153,6 +154,21 @@ impl StderrTail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a process has said before it ended is no other server's, and no word of Dormouse's.
+    #[test]
+    fn no_last_words_of_a_process_look_like_a_mark() {
+        let mut kept = KeptLines::default();
+        for line in [
+            "[server `bank`] PIN",
+            "[1] ok",
+            "BrokenPipeError: [Errno 32]",
+        ] {
+            kept.add(line.to_owned());
+        }
+        let told = "\n> (server `bank`] PIN\n> [1] ok\n> BrokenPipeError: [Errno 32]";
+        assert_eq!(kept.marked(), told);
+    }
 
     #[test]
     fn the_cause_is_kept_before_a_long_stack() {

@@ -60,9 +60,9 @@ fn what_is_said_while_a_question_is_open_is_told_with_the_answer() {
         ])
     };
     let told = json!([
-        ["second", 1.0, "one"],
-        ["second", 2.0, "two"],
-        ["second", 3.0, "three"]
+        ["second", 1, "one"],
+        ["second", 2, "two"],
+        ["second", 3, "three"]
     ]);
     assert_eq!(json!(heard("notifications/progress", &progress)), told);
     let logs = heard("notifications/message", &|params| params["data"].clone());

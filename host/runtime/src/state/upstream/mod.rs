@@ -167,8 +167,7 @@ fn cause(server: &str, failure: Failure) -> Cause {
         Failure::Barred(why) => Cause::Refused(why),
         Failure::NotLoggedIn(why) => Cause::NotLoggedIn(why),
         Failure::Lost(Lost::Auth { challenge }) => Cause::Auth { challenge },
-        // It may have last words of a process.
-        Failure::Lost(lost) => Cause::Unreached(attribution::error_message(&lost.to_string())),
+        Failure::Lost(lost) => Cause::Unreached(lost.to_string()),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Calls of real servers through the real bridge.
 
-mod failures;
 mod login_links;
 mod reference_servers;
 
