@@ -77,7 +77,10 @@ impl SecretText {
             SecretSource::Keyring(name) => Self::Stored {
                 name: name.clone(),
                 known: Arc::default(),
-                lookup: SharedLookup::keeping(|_| false),
+                // Whoever has dismissed its prompt would be shown another one for each request.
+                lookup: SharedLookup::keeping(|looked_up| {
+                    looked_up.as_ref().is_err_and(|fault| !fault.is_absent)
+                }),
             },
             SecretSource::Variable(_) | SecretSource::File(_) => Self::Lasting {
                 source: source.clone(),
@@ -90,10 +93,11 @@ impl SecretText {
         }
     }
 
-    /// Forgets that its command has failed, which is run again then.
+    /// Forgets that its lookup has failed, which is begun again then.
     pub(super) fn forget_failure(&self) {
-        if let Self::Lasting { lookup, .. } = self {
-            lookup.forget_failure();
+        match self {
+            Self::Lasting { lookup, .. } | Self::Stored { lookup, .. } => lookup.forget_failure(),
+            Self::Token { .. } => {}
         }
     }
 

@@ -66,8 +66,8 @@ impl SharedLookup {
     {
         let mut last = self.last.lock();
         if let Some(last) = &*last
-            // Or its task is gone.
-            && (last.borrow().is_some() || last.has_changed().is_ok())
+            // Or its task is gone. An outcome is there before its task is.
+            && (last.has_changed().is_ok() || last.borrow().is_some())
         {
             return last.clone();
         }

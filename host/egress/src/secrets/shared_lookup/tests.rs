@@ -1,9 +1,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dormouse_launch::Secret;
+use dormouse_policy::SecretSource;
 use futures::FutureExt as _;
 use tokio::sync::Semaphore;
 
+use super::super::plugin_secret::SecretText;
 use super::*;
 
 /// Lookups that end when they may, and are counted.
@@ -99,4 +101,28 @@ async fn a_lookup_whose_task_is_gone_is_a_failure_and_is_begun_anew() {
     assert!(gone.await.is_err());
     lookups.may_end.add_permits(1);
     assert!(lookups.of(&lookup, Ok("text")).await.is_ok());
+}
+
+/// That of a keyring, which is shown at each lookup.
+#[tokio::test]
+async fn a_prompt_that_was_dismissed_is_shown_once_in_a_call() {
+    let text = SecretText::of(&SecretSource::Keyring("name".to_owned()));
+    let SecretText::Stored { lookup, .. } = &text else {
+        panic!("it is stored elsewhere");
+    };
+    let lookups = Lookups::new();
+    lookups.may_end.add_permits(10);
+    for begun in [1, 2] {
+        for _ in 0..3 {
+            assert!(lookups.of(lookup, Err(())).await.is_err());
+        }
+        assert_eq!(lookups.begun(), begun);
+        // Another call begins.
+        text.forget_failure();
+    }
+    // What is there may be another one at any time.
+    for begun in [3, 4] {
+        assert!(lookups.of(lookup, Ok("text")).await.is_ok());
+        assert_eq!(lookups.begun(), begun);
+    }
 }
