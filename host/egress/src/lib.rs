@@ -57,8 +57,8 @@ pub use reading_threads::on_upstream_reading_thread;
 pub use redirect::redirect_target;
 pub use request_room::{OpenRequest, RequestRoom};
 pub use secrets::{
-    LoginFuture, LoginToken, MaskedBody, MaskedBodyError, PluginSecrets, SecretError, SentSecrets,
-    secret_text,
+    ClientSecret, LoginFuture, LoginToken, MaskedBody, MaskedBodyError, PluginSecrets, SecretError,
+    SentSecrets,
 };
 pub use session_grants::SessionGrants;
 pub use shown_url::shown_url;

@@ -18,4 +18,7 @@ pub trait LoginToken: Send + Sync {
 
     /// Notes that a host has refused this token. Returns whether there is another one now.
     fn is_replaced<'a>(&'a self, token: &'a Secret) -> LoginFuture<'a, bool>;
+
+    /// Forgets the secret with which the login is renewed, because a call begins.
+    fn forget_client_secret(&self);
 }

@@ -1,6 +1,7 @@
 //! Secrets of one plugin's HTTP requests: put in as a request goes out to one of their hosts, and
 //! hidden in what comes back.
 
+mod client_secret;
 mod error;
 mod escape_reading;
 mod forms;
@@ -31,6 +32,7 @@ use dormouse_policy::{HttpSecret, ProviderLogin};
 use http::HeaderMap;
 use url::Url;
 
+pub use self::client_secret::ClientSecret;
 pub use self::error::SecretError;
 use self::error::SecretFault;
 pub(crate) use self::found_texts::FoundTexts;
@@ -42,7 +44,6 @@ pub(crate) use self::masker::Mask;
 use self::plugin_secret::{PluginSecret, SecretText, needs_login};
 pub(crate) use self::response_mask::ResponseMask;
 pub use self::sent_secrets::SentSecrets;
-pub use self::source::secret_text;
 
 /// Secrets of one plugin's HTTP requests.
 #[derive(Default)]
@@ -147,7 +148,8 @@ impl PluginSecrets {
         None
     }
 
-    /// Forgets which commands of secrets have failed: each is run once more where a request needs it.
+    /// Forgets which commands of secrets have failed, because a call begins: each is run once more where a
+    /// request needs it.
     pub fn forget_failures(&self) {
         for one in &self.secrets {
             one.text().forget_failure();

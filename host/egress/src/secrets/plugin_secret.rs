@@ -34,13 +34,13 @@ pub(super) enum SecretText {
     Lasting {
         source: SecretSource,
         /// It keeps the failure of a command, too, which is not run again for each request of a call.
-        lookup: SharedLookup,
+        lookup: SharedLookup<Arc<ResolvedSecret>>,
     },
     /// In the user's store, by name there.
     Stored {
         name: String,
         known: Arc<StoredText>,
-        lookup: SharedLookup,
+        lookup: SharedLookup<Arc<ResolvedSecret>>,
     },
     Token {
         /// None where nobody has said who logs in.
@@ -93,11 +93,16 @@ impl SecretText {
         }
     }
 
-    /// Forgets that its lookup has failed, which is begun again then.
+    /// Forgets that its lookup has failed, which is begun again then, and the secret with which its login
+    /// is renewed.
     pub(super) fn forget_failure(&self) {
         match self {
             Self::Lasting { lookup, .. } | Self::Stored { lookup, .. } => lookup.forget_failure(),
-            Self::Token { .. } => {}
+            Self::Token { login, .. } => {
+                if let Some(login) = login {
+                    login.forget_client_secret();
+                }
+            }
         }
     }
 
@@ -164,7 +169,7 @@ impl PluginSecret {
 
     /// Returns its text, looked up for the first one that needs it, or the token of its login. Of
     /// failures, that of a command is kept until it is forgotten.
-    pub(super) async fn resolve(&self, server: &str) -> LookedUp {
+    pub(super) async fn resolve(&self, server: &str) -> LookedUp<Arc<ResolvedSecret>> {
         let placement = &self.secret.placement;
         match &*self.text() {
             SecretText::Lasting { source, lookup } => {

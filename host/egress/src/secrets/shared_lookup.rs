@@ -6,22 +6,24 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::error::SecretFault;
-use super::plugin_secret::ResolvedSecret;
 
 /// Outcome of a lookup.
-pub(super) type LookedUp = Result<Arc<ResolvedSecret>, SecretFault>;
+pub(super) type LookedUp<T> = Result<T, SecretFault>;
+
+/// A lookup that runs, or has ended with that outcome.
+type Joined<T> = watch::Receiver<Option<LookedUp<T>>>;
 
 /// Lookup of a secret's text, which may take a person's time. It is a task of its own, and ends by itself
 /// or with the host: a plugin gives requests up as soon as it likes, and each would begin another one.
-pub(super) struct SharedLookup {
+pub(super) struct SharedLookup<T> {
     /// The one that runs, or whose outcome is kept.
-    last: Arc<Mutex<Option<watch::Receiver<Option<LookedUp>>>>>,
-    is_kept: fn(&LookedUp) -> bool,
+    last: Arc<Mutex<Option<Joined<T>>>>,
+    is_kept: fn(&LookedUp<T>) -> bool,
 }
 
-impl SharedLookup {
+impl<T: Clone + Send + Sync + 'static> SharedLookup<T> {
     /// Returns one that was not begun yet, of outcomes that are kept where `is_kept` says so.
-    pub(super) fn keeping(is_kept: fn(&LookedUp) -> bool) -> Self {
+    pub(super) fn keeping(is_kept: fn(&LookedUp<T>) -> bool) -> Self {
         Self {
             last: Arc::default(),
             is_kept,
@@ -29,9 +31,9 @@ impl SharedLookup {
     }
 
     /// Returns the outcome that was kept, or that of the lookup which runs, or is begun now.
-    pub(super) async fn outcome<F>(&self, begin: impl FnOnce() -> F) -> LookedUp
+    pub(super) async fn outcome<F>(&self, begin: impl FnOnce() -> F) -> LookedUp<T>
     where
-        F: Future<Output = LookedUp> + Send + 'static,
+        F: Future<Output = LookedUp<T>> + Send + 'static,
     {
         let mut joined = self.joined(begin);
         let outcome = match joined.wait_for(Option::is_some).await {
@@ -48,7 +50,7 @@ impl SharedLookup {
     }
 
     /// Returns the text that was kept.
-    pub(super) fn kept(&self) -> Option<Arc<ResolvedSecret>> {
+    pub(super) fn kept(&self) -> Option<T> {
         let last = self.last.lock();
         let outcome = last.as_ref()?.borrow();
         outcome.as_ref()?.as_ref().ok().cloned()
@@ -60,9 +62,15 @@ impl SharedLookup {
         last.take_if(|last| matches!(&*last.borrow(), Some(Err(_))));
     }
 
-    fn joined<F>(&self, begin: impl FnOnce() -> F) -> watch::Receiver<Option<LookedUp>>
+    /// Forgets the outcome that was kept.
+    pub(super) fn forget(&self) {
+        let mut last = self.last.lock();
+        last.take_if(|last| last.borrow().is_some());
+    }
+
+    fn joined<F>(&self, begin: impl FnOnce() -> F) -> Joined<T>
     where
-        F: Future<Output = LookedUp> + Send + 'static,
+        F: Future<Output = LookedUp<T>> + Send + 'static,
     {
         let mut last = self.last.lock();
         if let Some(last) = &*last

@@ -252,6 +252,8 @@ impl LoginToken for Login {
         let is_replaced = !tokens.is_empty();
         Box::pin(async move { is_replaced })
     }
+
+    fn forget_client_secret(&self) {}
 }
 
 fn logged_in(tokens: &[&'static str]) -> PluginSecrets {

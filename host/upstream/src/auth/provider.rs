@@ -100,6 +100,12 @@ impl LoginToken for Auth {
     fn is_replaced<'a>(&'a self, token: &'a Secret) -> LoginFuture<'a, bool> {
         Box::pin(self.0.is_replaced(token))
     }
+
+    fn forget_client_secret(&self) {
+        if let Some(secret) = &self.0.client_secret {
+            secret.forget();
+        }
+    }
 }
 
 #[cfg(test)]

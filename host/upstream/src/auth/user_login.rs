@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use dormouse_egress::{on_upstream_reading_thread, secret_text};
+use dormouse_egress::{ClientSecret, on_upstream_reading_thread};
 use dormouse_launch::redaction::basic_credentials;
 use dormouse_launch::{Http, Launch, Secret};
 use dormouse_policy::SecretSource;
@@ -24,8 +24,8 @@ pub struct Auth(pub(super) Arc<UserLogin>);
 pub(super) struct UserLogin {
     pub(super) server: String,
     pub(super) http: Http,
-    /// Source of the secret of the client that is configured, where it is not written there.
-    pub(super) client_secret: Option<SecretSource>,
+    /// Secret of the client that is configured, where it is not written there.
+    pub(super) client_secret: Option<ClientSecret>,
     pub(super) secrets: Arc<ServerSecrets>,
     pub(super) store: LoginStore,
     pub(super) given: StdMutex<Given>,
@@ -56,7 +56,7 @@ impl Auth {
         Self(Arc::new(UserLogin {
             server: server.to_owned(),
             http: http.clone(),
-            client_secret,
+            client_secret: client_secret.map(ClientSecret::new),
             secrets: ServerSecrets::new(server, &Launch::Http(http.clone())),
             store: LoginStore::new(data, http),
             given: StdMutex::default(),
@@ -136,17 +136,19 @@ impl Auth {
 }
 
 impl UserLogin {
-    /// Returns where the login is, with the secret of its client, which is looked up each time that
-    /// the authorization server wants it.
+    /// Returns where the login is, with the secret of its client, which is looked up where the
+    /// authorization server wants it.
     pub(super) async fn http_with_secret(&self) -> Result<Cow<'_, Http>, LoginFailure> {
-        let Some(source) = &self.client_secret else {
+        let Some(secret) = &self.client_secret else {
             return Ok(Cow::Borrowed(&self.http));
         };
-        let text = secret_text(source).await;
-        let text = text.map_err(|why| LoginFailure::ClientSecret {
-            url: self.http.shown(),
-            why,
-        })?;
+        let text = secret
+            .text()
+            .await
+            .map_err(|why| LoginFailure::ClientSecret {
+                url: self.http.shown(),
+                why,
+            })?;
         let client = self.http.oauth.client_id.as_deref().unwrap_or_default();
         let written = basic_credentials(client, text.expose());
         let texts = [text.expose()]

@@ -27,6 +27,8 @@ impl LoginToken for ReplacedLogin {
         self.0.store(true, Ordering::Release);
         Box::pin(async { true })
     }
+
+    fn forget_client_secret(&self) {}
 }
 
 /// Returns the requests to a host whose secret is the token of a login.

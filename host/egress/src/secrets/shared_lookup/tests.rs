@@ -5,8 +5,10 @@ use dormouse_policy::SecretSource;
 use futures::FutureExt as _;
 use tokio::sync::Semaphore;
 
-use super::super::plugin_secret::SecretText;
+use super::super::plugin_secret::{ResolvedSecret, SecretText};
 use super::*;
+
+type Text = Arc<ResolvedSecret>;
 
 /// Lookups that end when they may, and are counted.
 #[derive(Clone)]
@@ -23,7 +25,7 @@ impl Lookups {
         }
     }
 
-    async fn of(&self, lookup: &SharedLookup, outcome: Result<&str, ()>) -> LookedUp {
+    async fn of(&self, lookup: &SharedLookup<Text>, outcome: Result<&str, ()>) -> LookedUp<Text> {
         let lookups = self.clone();
         let outcome = match outcome {
             Ok(text) => Ok(Arc::new(ResolvedSecret {
@@ -52,7 +54,7 @@ impl Lookups {
 #[tokio::test]
 async fn requests_that_are_given_up_neither_end_a_lookup_nor_begin_another() {
     for (is_kept, outcome, is_kept_then) in [
-        ((|_| true) as fn(&LookedUp) -> bool, Err(()), true),
+        ((|_| true) as fn(&LookedUp<Text>) -> bool, Err(()), true),
         (|_| true, Ok("text"), true),
         (Result::is_ok, Err(()), false),
         (Result::is_ok, Ok("text"), true),

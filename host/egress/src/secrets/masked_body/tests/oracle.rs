@@ -17,6 +17,8 @@ impl LoginToken for Login {
     fn is_replaced<'a>(&'a self, _: &'a Secret) -> LoginFuture<'a, bool> {
         Box::pin(async { false })
     }
+
+    fn forget_client_secret(&self) {}
 }
 
 /// Returns secrets of which the host has been given one with that text.
