@@ -75,11 +75,11 @@ pub use resources::{
 use resources::{NamedResources, WaitingUpdates};
 pub use server::Server;
 use sessions::RosterSessions;
-use snapshot::SnapshotFiles;
 pub use snapshot::{
     AFTER_FOUND_TOOLS, Collision, HiddenTools, Offer, OfferKind, Offers, ShownTool, Snapshot,
     mapped,
 };
+use snapshot::{NamedUris, SnapshotFiles};
 pub use status::{PendingApprovals, ServerState, ServerStatus, Status};
 use upstream::ConnectionOffers;
 pub use upstream::Synced;

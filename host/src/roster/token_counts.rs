@@ -35,6 +35,7 @@ impl Roster {
         let config = self.config();
         Arc::new(Snapshot::new(
             old.servers().clone(),
+            old.named().clone(),
             old.untrusted().cloned(),
             config.reserved_names(),
             old.rules().clone(),

@@ -46,6 +46,7 @@ impl Roster {
             let servers = servers.map(|(name, server)| (name.clone(), Arc::clone(server)));
             Snapshot::new(
                 servers.collect::<BTreeMap<_, _>>(),
+                whole.named().clone(),
                 whole.untrusted().cloned(),
                 reserved,
                 rules.clone(),

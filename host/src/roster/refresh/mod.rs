@@ -121,10 +121,12 @@ impl Roster {
         }
         let reserved = config.reserved_names();
         let files = self.snapshot_files.clone();
-        let snapshot = Snapshot::new(servers, untrusted, reserved, rules, files);
+        // What one lists no longer is told apart from what another lists now.
+        self.note_unlisted(&old, &servers);
+        let named = Arc::new(self.named_and_listed(&servers));
+        let snapshot = Snapshot::new(servers, named, untrusted, reserved, rules, files);
         let snapshot = Arc::new(snapshot.with_profiles(profiles));
         log_new_problems(&old, &snapshot);
-        self.note_unlisted(&old, &snapshot);
         *self.current.write() = snapshot.clone();
         self.replaced.stop(&old, &snapshot);
         // At the start there is nobody to tell, and the list is not made before

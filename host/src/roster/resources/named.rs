@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::roster::uris::{MAX_URI_BYTES, each_uri, text_of};
-use crate::roster::{Roster, Server, Snapshot};
+use crate::roster::{NamedUris, Roster, Server, Snapshot};
 
 /// Most URIs that are remembered of one server.
 const MAX_URIS: usize = 4096;
@@ -106,8 +106,12 @@ impl Roster {
 
     /// Remembers the resources that servers list no longer: agents were shown these, and another connection
     /// may have them still.
-    pub(in super::super) fn note_unlisted(&self, before: &Snapshot, now: &Snapshot) {
-        for (name, server) in now.servers() {
+    pub(in super::super) fn note_unlisted(
+        &self,
+        before: &Snapshot,
+        now: &BTreeMap<String, Arc<Server>>,
+    ) {
+        for (name, server) in now {
             let old = before.servers().get(name);
             let old = old.filter(|old| !Arc::ptr_eq(old, server) && server.continues(old.config()));
             let Some(listed) = old.and_then(|old| old.listed()) else {
@@ -147,12 +151,11 @@ impl Roster {
         self.named.lock().may_name_another(server, Instant::now())
     }
 
-    /// Returns the servers that have named a URI in their answers, or in lists of before.
-    pub(super) fn naming(&self, uri: &str) -> Vec<String> {
-        let snapshot = self.snapshot();
+    /// Returns those of some servers that have named a URI in their answers, or in lists of before.
+    pub(super) fn naming(&self, uri: &str, among: &BTreeMap<String, Arc<Server>>) -> Vec<String> {
         // What a server has said that is gone counts for nothing.
         let there = |server: &&str| {
-            let server = snapshot.servers().get(*server);
+            let server = among.get(*server);
             server.is_some_and(|server| server.config().bridge().is_some())
         };
         let named = self.named.lock();
@@ -161,6 +164,23 @@ impl Roster {
             .filter(there)
             .map(str::to_owned)
             .collect()
+    }
+
+    /// Returns the resources that some servers list, each with those of them that have named it.
+    pub(in super::super) fn named_and_listed(
+        &self,
+        servers: &BTreeMap<String, Arc<Server>>,
+    ) -> NamedUris {
+        let listed = servers.values().filter_map(|server| server.listed());
+        let uris: HashSet<&str> = listed
+            .flat_map(|listing| &listing.resources)
+            .map(|resource| &*resource.key)
+            .collect();
+        let named = uris.into_iter().filter_map(|uri| {
+            let naming = self.naming(uri, servers);
+            (!naming.is_empty()).then(|| (uri.to_owned(), naming))
+        });
+        named.collect()
     }
 }
 

@@ -172,8 +172,7 @@ impl Roster {
         let mut steps = MatchingSteps::default();
         let mut listed = snapshot.claims(uri, None, &mut steps);
         let mut claiming: BTreeSet<String> = listed.keys().cloned().collect();
-        let naming = self.naming(uri).into_iter();
-        claiming.extend(naming.filter(|server| snapshot.servers().contains_key(server)));
+        claiming.extend(self.naming(uri, snapshot.servers()));
         if is_page(uri) {
             let servers = snapshot.servers_naming_page(uri).into_iter();
             claiming.extend(servers.map(str::to_owned));
@@ -251,7 +250,8 @@ impl Roster {
         let mut claims = snapshot.claims(uri, Some(server), &mut steps);
         let listed = claims.remove(server);
         let is_named = || {
-            let is_named = self.naming(uri).iter().any(|it| it == server);
+            let naming = self.naming(uri, snapshot.servers());
+            let is_named = naming.iter().any(|it| it == server);
             self.reads_unlisted(snapshot, server)
                 && (is_named || snapshot.servers_naming_page(uri).contains(server))
         };

@@ -64,10 +64,15 @@ pub(super) struct SnapshotFiles {
     pub(super) analysed_tools: Arc<AnalysedTools>,
 }
 
+/// Servers that have named a URI in answers, or in lists of before, by the URI.
+pub(super) type NamedUris = BTreeMap<String, Vec<String>>;
+
 /// Servers and their offers at one moment; never changes.
 #[derive(Debug)]
 pub struct Snapshot {
     servers: BTreeMap<String, Arc<Server>>,
+    /// Resources that some servers list and that some have named.
+    named: Arc<NamedUris>,
     tools: Vec<ShownTool>,
     /// Rules by which tools are shown, or not.
     rules: ExposureRules,
@@ -96,6 +101,7 @@ impl Default for Snapshot {
     fn default() -> Self {
         Self::new(
             BTreeMap::new(),
+            Arc::default(),
             None,
             &ReservedNames::default(),
             ExposureRules::default(),
@@ -107,6 +113,7 @@ impl Default for Snapshot {
 impl Snapshot {
     pub(super) fn new(
         servers: BTreeMap<String, Arc<Server>>,
+        named: Arc<NamedUris>,
         untrusted: Option<UntrustedProject>,
         reserved: &ReservedNames,
         rules: ExposureRules,
@@ -197,12 +204,13 @@ impl Snapshot {
         let hidden_by_rules = hidden_by_rules.collect();
         let [prompts, resources, templates] =
             [OfferKind::Prompt, OfferKind::Resource, OfferKind::Template].map(|kind| {
-                let (offers, collisions) = Offers::new(kind, servers.values(), reserved);
+                let (offers, collisions) = Offers::new(kind, &servers, &named, reserved);
                 all.extend(collisions);
                 offers
             });
         Self {
             servers,
+            named,
             tools,
             rules,
             hidden_by_rules,
@@ -224,6 +232,11 @@ impl Snapshot {
     #[must_use]
     pub fn servers(&self) -> &BTreeMap<String, Arc<Server>> {
         &self.servers
+    }
+
+    /// Returns the resources that some servers list and that some have named.
+    pub(super) fn named(&self) -> &Arc<NamedUris> {
+        &self.named
     }
 
     /// Returns the instructions of servers that agents are shown, by the servers' names. A server

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use dormouse_catalog::ListedItem;
 use dormouse_config::{ReservedNames, name};
 
+use super::NamedUris;
 use super::collision::{Collision, colliding, collisions};
 use super::offer::{Offer, OfferKind};
 use super::renamed::renamed;
@@ -43,11 +44,13 @@ fn called<'a>(all: &'a [Arc<Offer>], key: &str) -> impl Iterator<Item = &'a Arc<
 }
 
 impl Offers {
-    pub(super) fn new<'a>(
+    pub(super) fn new(
         kind: OfferKind,
-        servers: impl Iterator<Item = &'a Arc<Server>> + Clone,
+        all_servers: &BTreeMap<String, Arc<Server>>,
+        named: &NamedUris,
         reserved_names: &ReservedNames,
     ) -> (Self, Vec<Collision>) {
+        let servers = all_servers.values();
         let mut all: Vec<Offer> = Vec::new();
         for (server, listing) in servers
             .clone()
@@ -99,7 +102,12 @@ impl Offers {
                     .filter(|_| kind == OfferKind::Template)
                     .flat_map(WithheldTemplate::all_of)
                     .collect();
-                let shared = shared_keys(&all, &withheld);
+                let named = named.iter().filter(|_| kind == OfferKind::Resource);
+                let named = named.flat_map(|(uri, naming)| {
+                    let naming = naming.iter().filter_map(|name| all_servers.get(name));
+                    naming.map(|server| (uri.as_str(), server.config()))
+                });
+                let shared = shared_keys(&all, &withheld, named);
                 withheld_templates = withheld;
                 let shown = all.into_iter().map(|mut offer| {
                     if shared.contains(&(offer.key.clone(), offer.server().to_owned())) {

@@ -2,16 +2,20 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use dormouse_config::ServerConfig;
+
 use super::offer::Offer;
 use super::withheld_template::WithheldTemplate;
 use crate::roster::uris::is_page;
 
 /// Returns the keys that several servers use and that must be told apart, each with the servers
 /// that get their name shown; and all pages. A key of one of the user's servers and of projects'
-/// stays that user's server's alone.
-pub(super) fn shared_keys(
-    all: &[Offer],
-    withheld: &[WithheldTemplate],
+/// stays that user's server's alone. Who has `named` a resource uses its key, too: by that alone, a
+/// request would reach either.
+pub(super) fn shared_keys<'a>(
+    all: &'a [Offer],
+    withheld: &'a [WithheldTemplate],
+    named: impl Iterator<Item = (&'a str, &'a ServerConfig)>,
 ) -> HashSet<(String, String)> {
     #[derive(Default)]
     struct Owners<'a> {
@@ -28,6 +32,14 @@ pub(super) fn shared_keys(
             true => owners.of_projects.insert(offer.server()),
             false => owners.of_users.insert(offer.server()),
         };
+    }
+    for (uri, server) in named {
+        if let Some(owners) = owners.get_mut(uri) {
+            match server.is_of_project() {
+                true => owners.of_projects.insert(&server.name),
+                false => owners.of_users.insert(&server.name),
+            };
+        }
     }
     // What waits is somebody's still.
     for template in withheld.iter().filter(|template| !template.is_of_project()) {

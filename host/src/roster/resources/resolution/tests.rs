@@ -1,5 +1,7 @@
 //! Claims on URIs.
 
+mod listed_before;
+
 use dormouse_catalog::{CatalogEntry, Listing, Provenance, Stamp};
 use dormouse_config::ReservedNames;
 use dormouse_policy::exposure::ExposureRules;
@@ -104,6 +106,16 @@ impl Servers {
         learnt.unwrap();
     }
 
+    fn lists(&self, name: &str, uris: &[&str]) {
+        let resources = uris.iter().map(|uri| json!({ "uri": uri, "name": uri }));
+        let resources = resources.map(|object| to_raw_value(&object).unwrap());
+        let offered = Offered {
+            resources: resources.collect(),
+            ..Offered::default()
+        };
+        self.offers(name, offered);
+    }
+
     fn damage_record(&self, name: &str) {
         let server = self.roster.server(name).unwrap();
         let of = &server.config().bridge().unwrap().fingerprint;
@@ -133,6 +145,7 @@ impl Servers {
         });
         Snapshot::new(
             servers.into(),
+            Arc::default(),
             None,
             &ReservedNames::default(),
             ExposureRules::default(),
@@ -254,13 +267,7 @@ fn templates_that_take_long_to_match_take_no_uri_from_another() {
 fn what_a_server_has_listed_is_not_anothers_when_it_is_listed_no_longer() {
     let servers = Servers::new("", None);
     let lists = |name: &str, uris: &[&str]| {
-        let resources = uris.iter().map(|uri| json!({ "uri": uri, "name": uri }));
-        let resources = resources.map(|object| to_raw_value(&object).unwrap());
-        let offered = Offered {
-            resources: resources.collect(),
-            ..Offered::default()
-        };
-        servers.offers(name, offered);
+        servers.lists(name, uris);
         servers.roster.refresh(None);
     };
     let source = |uri: &str| {
