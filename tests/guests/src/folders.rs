@@ -254,6 +254,16 @@ impl Granted<'_> {
                 };
                 Ok(at_once(streams, open))
             }
+            ["write-at-once", path, bytes] => {
+                let how = OpenFlags::CREATE | OpenFlags::TRUNCATE;
+                let file = self.open(path, how, DescriptorFlags::WRITE)?;
+                let stream = file.write_via_stream(0)?;
+                let permitted = stream.check_write().map_err(|_| ErrorCode::Io)?;
+                let bytes = vec![b'x'; bytes.parse().unwrap_or_default()];
+                stream.write(&bytes).map_err(|_| ErrorCode::Io)?;
+                stream.blocking_flush().map_err(|_| ErrorCode::Io)?;
+                Ok(format!("{permitted}"))
+            }
             ["open-at-once", path, files] => {
                 let open = || self.open(path, OpenFlags::empty(), DescriptorFlags::READ);
                 Ok(at_once(files, open))

@@ -7,7 +7,7 @@ use std::process::Command;
 use dormouse_tests::artifacts;
 
 use super::*;
-use crate::folders::{Granted, refused, run, step};
+use crate::folders::{Granted, refused, run, stays_well, step};
 
 #[test]
 fn a_server_writes_where_it_may_and_reads_where_it_may() {
@@ -39,6 +39,23 @@ fn a_server_writes_where_it_may_and_reads_where_it_may() {
     assert_eq!(said[7..9], ["error: not-permitted", "error: not-permitted"]);
     assert_eq!(said[9], "error: no-entry");
     assert_eq!(std::fs::read(place.at("notes/b")).unwrap(), b"new");
+}
+
+/// What was written waits in memory of the host until its file has taken it.
+#[test]
+fn no_more_is_written_to_a_file_at_once_than_is_permitted() {
+    let place = Granted::new(&["notes"]);
+    place.server("files", &[("notes", "rw")]);
+    let mut client = place.serve();
+    let file = place.at("notes/a");
+    let write = |bytes: &str| step("write-at-once", &[&file, Path::new(bytes)]);
+    let said = run(&mut client, "files", &[write("65536")]);
+    assert_eq!(said, ["65536"]);
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 65536);
+    let error = client.error("files__run", json!({ "steps": [write("65537")] }));
+    let error = error.unwrap();
+    assert!(error.contains("`check-write` permits 65536"), "{error}");
+    stays_well(&mut client);
 }
 
 /// A user at a terminal is asked, and is shown the name of a folder with its odd characters

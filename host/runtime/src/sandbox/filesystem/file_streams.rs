@@ -11,14 +11,14 @@ use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemView as _};
 use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor as _};
 use wasmtime_wasi::p2::{
     DynInputStream, DynOutputStream, FsError, FsResult, InputStream, OutputStream, Pollable,
-    StreamResult,
+    StreamError, StreamResult,
 };
 
 #[cfg(unix)]
 use super::file_reader::FileReader;
 use super::{FilesystemResult, FilesystemState, told};
 
-/// Most bytes that a stream keeps in memory of the host: wasmtime reads and writes no more at once.
+/// Most bytes that a stream keeps in memory of the host: no more are read or written at once.
 const STREAM_BYTES: u64 = 64 << 10;
 
 /// A stream with its memory charge.
@@ -129,6 +129,22 @@ async fn output_stream<T: FilesystemState>(
     told(state.ctx().table.push(counted).map_err(FsError::from))
 }
 
+/// Returns how much of what wasmtime permits a guest to write at once it may.
+fn permitted(bytes: usize) -> usize {
+    bytes.min(STREAM_BYTES as usize)
+}
+
+/// Checks that a guest writes no more at once than it was permitted to, which wasmtime's streams of files
+/// do not: all that was written waits in memory of the host until its file has taken it.
+fn check_length(bytes: usize) -> StreamResult<()> {
+    match bytes as u64 > STREAM_BYTES {
+        true => Err(StreamError::trap(&format!(
+            "{bytes} bytes were written at once to a file, where `check-write` permits {STREAM_BYTES}"
+        ))),
+        false => Ok(()),
+    }
+}
+
 #[async_trait::async_trait]
 impl<C: Send + 'static> Pollable for ChargedStream<DynInputStream, C> {
     async fn ready(&mut self) {
@@ -169,10 +185,12 @@ impl<C: Send + 'static> Pollable for ChargedStream<DynOutputStream, C> {
 #[async_trait::async_trait]
 impl<C: Send + 'static> OutputStream for ChargedStream<DynOutputStream, C> {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        check_length(bytes.len())?;
         self.stream.write(bytes)
     }
 
     async fn blocking_write_and_flush(&mut self, bytes: Bytes) -> StreamResult<()> {
+        check_length(bytes.len())?;
         self.stream.blocking_write_and_flush(bytes).await
     }
 
@@ -181,15 +199,16 @@ impl<C: Send + 'static> OutputStream for ChargedStream<DynOutputStream, C> {
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
-        self.stream.check_write()
+        self.stream.check_write().map(permitted)
     }
 
     fn write_zeroes(&mut self, count: usize) -> StreamResult<()> {
+        check_length(count)?;
         self.stream.write_zeroes(count)
     }
 
     async fn write_ready(&mut self) -> StreamResult<usize> {
-        self.stream.write_ready().await
+        self.stream.write_ready().await.map(permitted)
     }
 
     async fn cancel(&mut self) {
