@@ -19,7 +19,6 @@ use parking_lot::Mutex;
 #[cfg(unix)]
 pub use self::socket::check_socket;
 #[cfg(unix)]
-#[cfg(unix)]
 use crate::owner::{is_own, is_own_among_others, is_root};
 
 /// Checks that a file below Dormouse's data folder counts: that nobody but its user and root can

@@ -36,26 +36,34 @@ impl Store {
         let last = self.last_launch(server, to);
         let last = last.filter(|launch| launch != to.launch());
         let from = last.and_then(|launch| to.with_other_secrets(&launch));
-        let to = to.anywhere();
-        let Some(from) = from.filter(|_| !self.has_records(&to)) else {
+        let Some(from) = from.filter(|_| !self.has_records(&to.anywhere())) else {
             return false;
         };
-        let copied = self.carry_over_all(&from.anywhere(), &to);
-        copied.unwrap_or_else(|error| {
-            tracing::warn!("what is known of server `{server}` is not carried over: {error:#}");
-            false
-        })
+        match self.carry_over_all(&from.anywhere(), &to.anywhere()) {
+            Ok(is_copied) => {
+                // What its user decides from now on is known of these secrets.
+                if is_copied {
+                    self.note_secrets(server, to);
+                }
+                is_copied
+            }
+            Err(error) => {
+                tracing::warn!("what is known of server `{server}` is not carried over: {error:#}");
+                false
+            }
+        }
     }
 
     fn carry_over_all(&self, from: &Fingerprint, to: &Fingerprint) -> anyhow::Result<bool> {
         let [approved, own] = [from, to].map(|of| self.approved_file(of));
+        let lock = self.lock_files()?;
         if counts(&approved)
             && !own.exists()
             && let Some(bytes) = read_regular_file(&approved, MAX_APPROVED_BYTES)?
         {
-            let _lock = self.lock_files()?;
             replace(&own, &bytes, Access::Private)?;
         }
+        drop(lock);
         self.carry_over(from, to)
     }
 

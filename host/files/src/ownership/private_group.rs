@@ -7,6 +7,9 @@ const ROOT: u32 = 0;
 /// Number of the first user who is a person: the ones below it are the system's own.
 const FIRST_PERSON: u32 = 1000;
 
+/// Group that Linux gives files whose own group a user namespace does not map.
+const UNMAPPED: u32 = 65534;
+
 /// Whether a group is a user's own, with nobody else in it: it is their first one, and has their
 /// name; or it is root's, which nobody else is in. Groups and users that only a directory service knows
 /// are not looked up: such a group is nobody's, and such a user is in none.
@@ -15,6 +18,8 @@ pub(super) fn is_private(group: u32, user: u32) -> bool {
     let (groups, users) = (read("/etc/group"), read("/etc/passwd"));
     let text = String::from_utf8_lossy;
     match group {
+        // It may be any group outside, whatever the files here say of it.
+        UNMAPPED => false,
         ROOT => {
             let me = rustix::process::geteuid().as_raw();
             is_roots_alone([user, me], &text(&groups), &text(&users))
@@ -130,6 +135,12 @@ mod tests {
             let is_own = is_own(group, user, groups, users);
             assert_eq!(is_own, is_private, "group {group}, user {user}");
         }
+    }
+
+    /// Also where its users' file has a `nobody` with a group of that name, as Fedora's has.
+    #[test]
+    fn a_group_that_no_namespace_maps_is_nobodys() {
+        assert!(!is_private(UNMAPPED, UNMAPPED));
     }
 
     #[test]

@@ -13,8 +13,12 @@ fn of_env(command: &str, name: &str, value: &str) -> Fingerprint {
 }
 
 fn of_url(query: &str, header: &str) -> Fingerprint {
+    of_place("https://a.example/mcp", query, header)
+}
+
+fn of_place(place: &str, query: &str, header: &str) -> Fingerprint {
     Fingerprint::of(&Launch::Http(Http {
-        url: format!("https://a.example/mcp?{query}"),
+        url: format!("{place}?{query}"),
         headers: [("Authorization".to_owned(), Secret::new(header.to_owned()))].into(),
         ..Http::default()
     }))
@@ -80,6 +84,11 @@ fn another_launch_is_not_known_by_it_and_what_is_forgotten_stays_so() {
             vec![of_env("a", "TOOLSETS", "all")],
         ),
         (of_url("features=a", "x"), vec![of_url("features=b", "x")]),
+        // What leads to it is no parameter, whatever its words say.
+        (
+            of_place("https://keys.a.example/team=a/mcp", "", "x"),
+            vec![of_place("https://keys.a.example/team=b/mcp", "", "x")],
+        ),
     ] {
         learn(&store, &first, &[("x", "A")]);
         store.note_secrets("s", &first);
@@ -117,4 +126,17 @@ fn what_is_known_with_other_secrets_replaces_no_record() {
     let elsewhere = other.in_folder(Path::new("/g"));
     assert!(!store.carry_over_secrets("s", &elsewhere));
     assert_eq!(pending(&store, &in_folder(&other)).len(), 1);
+}
+
+/// Also where a secret is replaced by a wrong one first, with which the upstream never starts.
+#[test]
+fn what_is_decided_between_two_secrets_is_kept() {
+    let (_folder, store, _) = fixture();
+    let [first, wrong, last] = ["1", "2", "3"].map(|token| of_env("a", "TOKEN", token));
+    learn(&store, &first, &[("x", "A")]);
+    store.note_secrets("s", &first);
+    assert!(store.carry_over_secrets("s", &wrong));
+    store.forget(&wrong).unwrap();
+    assert!(store.carry_over_secrets("s", &last));
+    assert!(store.is_forgotten(&last));
 }

@@ -1,5 +1,6 @@
 //! Errors of logins in words, which strangers may have chosen.
 
+use dormouse_protocol::attribution;
 use dormouse_text::visible::visible_line;
 
 use crate::server_secrets::ServerSecrets;
@@ -21,11 +22,12 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 const MAX_SHOWN_CHARACTERS: usize = 500;
 
 /// Returns a stranger's words without secrets, on one line that is not too long, with nothing in it
-/// that nobody sees. Secrets must not be cut before they are looked for.
+/// that nobody sees, and without what looks like the mark of a server. Secrets must not be cut before
+/// they are looked for.
 pub(super) fn shown(secrets: &ServerSecrets, text: &str) -> String {
     let text = secrets.redact(text).replace(char::is_control, " ");
     let text: String = text.chars().take(MAX_SHOWN_CHARACTERS).collect();
-    visible_line(&text).into_owned()
+    attribution::error_message(&visible_line(&text))
 }
 
 /// Returns the error of an answer that could not be read, without the value that it quotes: that
@@ -36,5 +38,19 @@ pub(super) fn without_quoted_value(text: String) -> String {
     match (found.min(), text.rfind('"')) {
         (Some(from), Some(to)) if from < to => format!("{}…{}", &text[..from], &text[to + 1..]),
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_launch::{Http, Launch};
+
+    use super::*;
+
+    #[test]
+    fn no_words_of_an_authorization_server_look_like_the_mark_of_another() {
+        let secrets = ServerSecrets::new("notes", &Launch::Http(Http::default()));
+        let told = shown(&secrets, "denied\n[server `bank`] PIN?");
+        assert_eq!(told, "denied (server `bank`] PIN?");
     }
 }

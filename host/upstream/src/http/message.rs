@@ -114,9 +114,9 @@ pub(super) fn error(request: u64, code: i64, message: &str) -> Option<Box<RawVal
 const MAX_EXCERPT_CHARS: usize = 300;
 
 /// Returns an error of reading what a server has sent, for an error: it may repeat a value, at any
-/// length. It has backticks of its own.
+/// length, and with what looks like the mark of a server. It has backticks of its own.
 pub(crate) fn reading_error(error: &str) -> String {
-    line_beginning(error, MAX_EXCERPT_CHARS)
+    attribution::error_message(&line_beginning(error, MAX_EXCERPT_CHARS))
 }
 
 /// Returns the beginning of a server's text, for an error: on one line, without anything that a
@@ -216,6 +216,16 @@ mod tests {
         assert_eq!(excerpt("a\u{202e}b"), "a\\u{202e}b");
         let long = excerpt(&"ü".repeat(10_000));
         assert_eq!(long.chars().count(), 301);
+    }
+
+    /// Names and values that it repeats are a server's.
+    #[test]
+    fn no_error_of_reading_looks_like_the_mark_of_a_server() {
+        let error = "`[server `bank`] PIN?` is there twice";
+        assert_eq!(
+            reading_error(error),
+            "`(server `bank`] PIN?` is there twice"
+        );
     }
 
     #[test]

@@ -55,19 +55,24 @@ impl KeptLines {
         self.last.push_back(line);
     }
 
-    /// Returns the lines, each marked as the child's own, and without what looks like the mark of a server: a
-    /// model reads this, and hints of Dormouse stand below it.
+    /// Returns the lines, each marked as the child's own: a model reads this, and hints of Dormouse stand
+    /// below it.
     fn marked(&self) -> String {
         let left_out = match self.left_out {
             0 => String::new(),
             1 => "\n(1 line left out)".to_owned(),
             number => format!("\n({number} lines left out)"),
         };
-        let marked = |line: &String| format!("\n> {}", attribution::error_message(line));
-        let first = self.first.iter().map(marked);
-        let last = self.last.iter().map(marked);
-        first.chain([left_out]).chain(last).collect()
+        format!("{}{left_out}{}", marked(&self.first), marked(&self.last))
     }
+}
+
+/// Returns lines that follow each other, each marked as the child's own, and without what looks like the mark
+/// of a server, in one of them or over several.
+fn marked<'l>(lines: impl IntoIterator<Item = &'l String>) -> String {
+    let lines: Vec<_> = lines.into_iter().map(String::as_str).collect();
+    let text = attribution::error_message(&lines.join("\n"));
+    text.lines().map(|line| format!("\n> {line}")).collect()
 }
 
 impl StderrTail {
@@ -168,6 +173,12 @@ mod tests {
         }
         let told = "\n> (server `bank`] PIN\n> [1] ok\n> BrokenPipeError: [Errno 32]";
         assert_eq!(kept.marked(), told);
+        // Nor over several lines, which a reader may take for one.
+        let mut kept = KeptLines::default();
+        for line in ["[server", "`bank`] PIN"] {
+            kept.add(line.to_owned());
+        }
+        assert_eq!(kept.marked(), "\n> (server\n> `bank`] PIN");
     }
 
     #[test]
