@@ -143,14 +143,6 @@ impl Cause {
         }
     }
 
-    /// Returns the cause with the text of another one below it, which its user has to know, too.
-    pub(super) fn followed_by(self, other: Option<&Self>) -> Self {
-        match other {
-            Some(other) => Self::Refused(format!("{self}\n{other}")),
-            None => self,
-        }
-    }
-
     /// Returns the cause, or [`Self::ErrorTooLarge`] where its text is longer than a result of that
     /// server may be: an error is an answer, too.
     pub(super) fn within(self, target: &Target) -> Self {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use dormouse_protocol::Answer;
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::component::{Instance, Val};
 use wasmtime::{Store, Trap, UpdateDeadline};
@@ -16,7 +17,7 @@ use crate::engine::InstanceOrigin;
 use crate::error::Cause;
 use crate::loader::{Bound, LoadedComponent, words};
 use crate::memory::{CallMemory, InstanceMemory, MemoryRefusal, held_too_many};
-use crate::request::{CheckedParams, GuestRequest};
+use crate::request::CheckedParams;
 use crate::sandbox::{NetworkGate, Preopens};
 use crate::state::InstanceState;
 use crate::target::Target;
@@ -205,21 +206,22 @@ impl Live {
         drop(charge);
         self.store.data_mut().call_memory = None;
         self.store.data().output.end();
-        // Its guest was not given the link, so it cannot pass it on to the user of the call.
-        let link = self.store.data().login_link();
-        let returned = match ended(&self.store, target, called) {
-            Err(cause @ (Cause::Trap(_) | Cause::Exit(_))) => {
-                return Err(cause.followed_by(link.as_ref()).within(target));
-            }
-            ended => ended?,
-        };
+        let returned = ended(&self.store, target, called)?;
         // Requests that are allowed for this call alone are open in the instance, and end with it.
         self.sound = !self.store.data().network.has_granted_once();
         let ended = self.store.data_mut().end();
-        let (failed, completed, pace) = match ended {
-            Some(call) => (call.failed, call.completed, Some(call.pace)),
-            None => (None, None, None),
+        let (failed, not_logged_in, completed, pace) = match ended {
+            Some(call) => (
+                call.failed,
+                call.not_logged_in,
+                call.completed,
+                Some(call.pace),
+            ),
+            None => (None, None, None, None),
         };
+        // Its guest was not given the link, so it cannot pass it on to the user of the call.
+        let of_network = self.store.data().network.not_logged_in();
+        let link = not_logged_in.or_else(|| of_network.map(Cause::Refused));
         if let Some(cause) = call.wanted.passed_on(returned.as_ref(), failed) {
             return Err(cause.within(target));
         }
@@ -239,13 +241,12 @@ impl Live {
         let has_failed = matches!(returned, Some(Val::Result(Err(_))));
         let result = call.wanted.result(target, server, returned, completed);
         drop(checking);
-        let of_failure = link.as_ref().filter(|_| has_failed);
-        let mut answer = result.map_err(|cause| cause.followed_by(of_failure).within(target))?;
-        if let (Some(link), GuestRequest::Tool(_)) = (link, &call.wanted)
-            && answer.is_error()
+        if let Some(link) = link
+            && (has_failed || result.as_ref().is_ok_and(Answer::is_error))
         {
-            answer.push_text(&link.within(target).to_string());
+            return Err(link.within(target));
         }
+        let answer = result.map_err(|cause| cause.within(target))?;
         Ok(ConvertedResult {
             answer,
             size,

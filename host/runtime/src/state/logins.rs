@@ -5,16 +5,8 @@ use std::sync::Arc;
 use dormouse_upstream::auth::NotLoggedIn;
 
 use super::{CANCELLED, InstanceState};
-use crate::error::Cause;
 
 impl InstanceState {
-    /// Returns the cause with the link of a login that the running call has lacked, at its upstream or at
-    /// a provider.
-    pub(crate) fn login_link(&self) -> Option<Cause> {
-        let of_upstream = self.call.as_ref()?.not_logged_in.clone();
-        of_upstream.or_else(|| self.network.not_logged_in().map(Cause::Refused))
-    }
-
     /// Has the user of the running call log in at a provider, where they are not logged in there. The
     /// call's deadline waits with it. They are asked once in a call, however many requests it makes.
     ///
