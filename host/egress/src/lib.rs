@@ -58,7 +58,7 @@ pub use redirect::redirect_target;
 pub use request_room::{OpenRequest, RequestRoom};
 pub use secrets::{
     ClientSecret, LoginFuture, LoginToken, MaskedBody, MaskedBodyError, PluginSecrets, SecretError,
-    SentSecrets,
+    SentSecrets, secret_text,
 };
 pub use session_grants::SessionGrants;
 pub use shown_url::shown_url;

@@ -39,19 +39,16 @@ impl Store {
         let Some(from) = from.filter(|_| !self.has_records(&to.anywhere())) else {
             return false;
         };
-        match self.carry_over_all(&from.anywhere(), &to.anywhere()) {
-            Ok(is_copied) => {
-                // What its user decides from now on is known of these secrets.
-                if is_copied {
-                    self.note_secrets(server, to);
-                }
-                is_copied
-            }
-            Err(error) => {
-                tracing::warn!("what is known of server `{server}` is not carried over: {error:#}");
-                false
-            }
+        let copied = self.carry_over_all(&from.anywhere(), &to.anywhere());
+        let is_copied = copied.unwrap_or_else(|error| {
+            tracing::warn!("what is known of server `{server}` is not carried over: {error:#}");
+            false
+        });
+        // What its user decides from now on is known of these secrets.
+        if is_copied {
+            self.note_secrets(server, to);
         }
+        is_copied
     }
 
     fn carry_over_all(&self, from: &Fingerprint, to: &Fingerprint) -> anyhow::Result<bool> {

@@ -39,4 +39,4 @@ pub use opening::introduction::MODERN;
 pub use status::{Connected, UpstreamStatus};
 pub use upstream_policy::UpstreamPolicy;
 
-pub use dormouse_egress::ClientSecret;
+pub use dormouse_egress::secret_text;

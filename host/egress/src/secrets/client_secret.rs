@@ -3,6 +3,7 @@
 use dormouse_launch::Secret;
 use dormouse_policy::SecretSource;
 
+use super::error::SecretFault;
 use super::shared_lookup::SharedLookup;
 use super::source;
 
@@ -33,7 +34,7 @@ impl ClientSecret {
             async move { source::text_of(&source).await }
         };
         let text = self.lookup.outcome(begin).await;
-        text.map_err(|wrong| format!("{}\nhint: {}", wrong.why, wrong.hint))
+        text.map_err(SecretFault::into_text)
     }
 
     /// Forgets the text, or that there was none, because a call begins: either may be another now.

@@ -22,6 +22,13 @@ pub(super) struct SecretFault {
     pub(super) is_absent: bool,
 }
 
+impl SecretFault {
+    /// Returns the fault with its hint, where no secret is named.
+    pub(super) fn into_text(self) -> String {
+        format!("{}\nhint: {}", self.why, self.hint)
+    }
+}
+
 impl SecretError {
     /// Returns the secret's name among those of its server.
     #[must_use]

@@ -19,6 +19,6 @@ pub trait LoginToken: Send + Sync {
     /// Notes that a host has refused this token. Returns whether there is another one now.
     fn is_replaced<'a>(&'a self, token: &'a Secret) -> LoginFuture<'a, bool>;
 
-    /// Forgets the secret with which the login is renewed, because a call begins.
+    /// Forgets the secret with which the login is renewed: it may be another one now.
     fn forget_client_secret(&self);
 }

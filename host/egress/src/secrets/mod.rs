@@ -44,6 +44,7 @@ pub(crate) use self::masker::Mask;
 use self::plugin_secret::{PluginSecret, SecretText, needs_login};
 pub(crate) use self::response_mask::ResponseMask;
 pub use self::sent_secrets::SentSecrets;
+pub use self::source::secret_text;
 
 /// Secrets of one plugin's HTTP requests.
 #[derive(Default)]
@@ -148,8 +149,8 @@ impl PluginSecrets {
         None
     }
 
-    /// Forgets which commands of secrets have failed, because a call begins: each is run once more where a
-    /// request needs it.
+    /// Forgets which commands of secrets have failed, and the secrets with which logins are renewed: each
+    /// is looked up once more where a request needs it.
     pub fn forget_failures(&self) {
         for one in &self.secrets {
             one.text().forget_failure();

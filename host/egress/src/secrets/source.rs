@@ -29,6 +29,14 @@ const PRIVATE_FILE: &str = "name a file that only you can read (`chmod 600`)";
 const SHOWN_FILE: &str = "it has to be a file that only you can read, where `dormouse trust` has \
      shown it; trust the project once more if it has moved";
 
+/// Returns the text of a secret that is not put into a request.
+///
+/// # Errors
+/// There is none; with the source, what to do about it, and nothing of the text.
+pub async fn secret_text(source: &SecretSource) -> Result<Secret, String> {
+    text_of(source).await.map_err(SecretFault::into_text)
+}
+
 /// Returns the text of a source, without the line end at its end.
 ///
 /// # Errors

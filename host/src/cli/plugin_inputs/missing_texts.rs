@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dormouse_policy::{HttpSecret, SecretSource};
 use dormouse_secrets::SecretStore;
-use dormouse_upstream::ClientSecret;
+use dormouse_upstream::secret_text;
 
 use crate::cli::hosts::block_on;
 
@@ -14,8 +14,7 @@ use crate::cli::hosts::block_on;
 pub(in crate::cli) fn missing_text(secret: &HttpSecret, data: &Path) -> Option<String> {
     let why = match secret.looked_up()? {
         source @ (SecretSource::Variable(_) | SecretSource::File(_)) => {
-            let secret = ClientSecret::new(source.clone());
-            let text = block_on(secret.text()).ok()?;
+            let text = block_on(secret_text(source)).ok()?;
             text.err()?
         }
         SecretSource::Keyring(name) => match SecretStore::open(data).contains(name) {

@@ -63,13 +63,14 @@ impl KeptLines {
             1 => "\n(1 line left out)".to_owned(),
             number => format!("\n({number} lines left out)"),
         };
-        format!("{}{left_out}{}", marked(&self.first), marked(&self.last))
+        let (first, last) = (marked_lines(&self.first), marked_lines(&self.last));
+        format!("{first}{left_out}{last}")
     }
 }
 
 /// Returns lines that follow each other, each marked as the child's own, and without what looks like the mark
 /// of a server, in one of them or over several.
-fn marked<'l>(lines: impl IntoIterator<Item = &'l String>) -> String {
+fn marked_lines<'l>(lines: impl IntoIterator<Item = &'l String>) -> String {
     let lines: Vec<_> = lines.into_iter().map(String::as_str).collect();
     let text = attribution::error_message(&lines.join("\n"));
     text.lines().map(|line| format!("\n> {line}")).collect()

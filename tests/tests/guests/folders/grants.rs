@@ -41,7 +41,7 @@ fn a_server_writes_where_it_may_and_reads_where_it_may() {
     assert_eq!(std::fs::read(place.at("notes/b")).unwrap(), b"new");
 }
 
-/// What was written waits in memory of the host until its file has taken it.
+/// Memory of the host holds what was written until its file has taken it.
 #[test]
 fn no_more_is_written_to_a_file_at_once_than_is_permitted() {
     let place = Granted::new(&["notes"]);

@@ -175,12 +175,9 @@ fn hash_without_secrets(launch: &Launch) -> String {
         }
         Launch::Http(http) => {
             hasher.add("http");
-            let (place, query) = match http.url.split_once('?') {
-                Some((place, query)) => (place, Some(query)),
-                None => (http.url.as_str(), None),
-            };
-            hasher.add(place);
-            for part in query.into_iter().flat_map(|query| query.split('&')) {
+            let mut halves = http.url.splitn(2, '?');
+            hasher.add(halves.next().unwrap_or_default());
+            for part in halves.flat_map(|query| query.split('&')) {
                 let name = part.split_once('=').map(|(name, _)| name);
                 hasher.add(name.filter(|name| is_secret_name(name)).unwrap_or(part));
             }

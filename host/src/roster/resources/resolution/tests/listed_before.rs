@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a server does with its resource [`URI`].
+/// Step of a server with the resource [`URI`].
 #[derive(Debug)]
 enum Step {
     Lists(&'static str),
